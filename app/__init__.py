@@ -1,0 +1,3 @@
+"""xMemory: long-term memory for AI agents, as an HTTP service."""
+
+__version__ = "0.1.0"

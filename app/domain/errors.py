@@ -1,0 +1,108 @@
+"""The errors of the service.
+
+AppError
+├── InvalidInput         the request is wrong; `fields` names what
+├── NotFound             no such thing in this namespace
+├── Conflict             the request contradicts what is stored
+├── TooLarge             over a documented limit
+├── Unavailable          something of ours is down; try again
+│   ├── StoreUnavailable     the database
+│   └── ProviderUnavailable  a model
+├── Discarded            a step was overtaken by an erasure or by another attempt; run it again
+└── ConfigurationError   the settings cannot work; the process does not start
+
+HTTP statuses live in app/api/problems.py; the job runner reads `retryable`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One wrong field: `pointer` is a JSON pointer or `query.name`, `detail` says what is allowed."""
+
+    pointer: str
+    detail: str
+
+
+class AppError(Exception):
+    """Base of all errors raised on purpose. The message is safe to show: no secrets, no memory text."""
+
+    code: ClassVar[str] = "internal"
+    title: ClassVar[str] = "Something went wrong on our side"
+    retryable: ClassVar[bool] = False
+
+
+class InvalidInput(AppError):
+    """The request is wrong, and sending it again will not help."""
+
+    code = "invalid_input"
+    title = "The request is not valid"
+
+    def __init__(self, detail: str, fields: Sequence[FieldError] = ()) -> None:
+        super().__init__(detail)
+        self.fields = tuple(fields)
+
+
+class NotFound(AppError):
+    """No such thing in this namespace."""
+
+    code = "not_found"
+    title = "Not found"
+
+
+class Conflict(AppError):
+    """The request contradicts what is stored."""
+
+    code = "conflict"
+    title = "The request contradicts what is stored"
+
+    def __init__(self, detail: str, fields: Sequence[FieldError] = ()) -> None:
+        super().__init__(detail)
+        self.fields = tuple(fields)
+
+
+class TooLarge(AppError):
+    """The request is over a documented limit."""
+
+    code = "too_large"
+    title = "The request is too large"
+
+
+class Unavailable(AppError):
+    """Something the service needs is down; the same call may go through later."""
+
+    code = "unavailable"
+    title = "The service cannot do this just now"
+    retryable = True
+
+
+class StoreUnavailable(Unavailable):
+    """The database does not answer, is locked or is full. Nothing was stored."""
+
+    code = "store_unavailable"
+    title = "The database is not available"
+
+
+class ProviderUnavailable(Unavailable):
+    """A model does not answer."""
+
+    code = "provider_unavailable"
+    title = "A model is not available"
+
+
+class Discarded(AppError):
+    """A step's result was thrown away: an erasure or another attempt came first. It runs again."""
+
+    code = "discarded"
+    title = "The work was overtaken and will run again"
+    retryable = True
+
+
+class ConfigurationError(AppError):
+    """The settings cannot work together; the message says what to change."""
+
+    code = "configuration"
+    title = "The configuration cannot work"
