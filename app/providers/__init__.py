@@ -1,0 +1,1 @@
+"""Models behind small protocols. SDKs and torch are imported here only."""

@@ -1,0 +1,1 @@
+"""Use cases: read, think with no transaction open, write."""

@@ -1,0 +1,1 @@
+"""The database: every SQL statement of the service, for SQLite and Postgres alike."""

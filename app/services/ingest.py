@@ -1,0 +1,150 @@
+"""POST messages: durable in one short transaction, without any model."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+from app.domain.errors import Conflict, FieldError
+from app.domain.ids import ConversationId, JobId, MessageId
+from app.domain.jobs import Step
+from app.domain.levels import Level
+from app.domain.messages import Draft, Message, body
+from app.domain.text import terms
+from app.storage.messages import Known
+from app.storage.repository import new_id
+from app.storage.unit_of_work import Clock, Storage, WriteUnit
+
+THREAD_ABOVE = 20_000  # characters: finding the words of more would hold up the event loop
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What became of one message: `status` is accepted or duplicate."""
+
+    id: MessageId
+    external_id: str | None
+    sequence: int
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """What became of one POST. `sequence` is the namespace's newest; `job` is None if nothing was new."""
+
+    messages: tuple[Appended, ...]
+    sequence: int
+    job: JobId | None
+
+    def count(self, status: str) -> int:
+        """Messages with this status."""
+        return sum(message.status == status for message in self.messages)
+
+
+@dataclass(frozen=True, slots=True)
+class Ingest:
+    """Accepts messages. What it acknowledges is committed, together with the job that will work on it."""
+
+    storage: Storage
+    profile: str
+    clock: Clock
+
+    async def append(self, namespace: str, conversation: str, drafts: Sequence[Draft]) -> Ingested:
+        """Store new messages in order and queue their segmentation.
+
+        Raises Conflict, and stores nothing, if an external id is taken by another content.
+        """
+        digests = [digest(draft) for draft in drafts]
+        words = await _words(drafts)
+        now = self.clock()
+        async with self.storage.write_or_create(namespace, self.profile, now) as unit:
+            place = await unit.messages.get_or_create_conversation(conversation, now)
+            named = [draft.external_id for draft in drafts if draft.external_id is not None]
+            known = dict(await unit.messages.known(place, named))
+            appended, new = _number(drafts, digests, known, unit.namespace.sequence)
+            if not new:
+                return Ingested(appended, unit.namespace.sequence, None)
+            job = await _store(unit, place, drafts, digests, words, [appended[i] for i in new], new, now)
+            await unit.commit()
+        return Ingested(appended, unit.namespace.sequence + len(new), job)
+
+
+def digest(draft: Draft) -> str:
+    """SHA-256 of all that the client sent: a retry has the same, another message under the same id has not."""
+    sent = {**asdict(draft), "occurred_at": draft.occurred_at and draft.occurred_at.isoformat()}
+    return hashlib.sha256(json.dumps(sent, sort_keys=True).encode()).hexdigest()
+
+
+async def _words(drafts: Sequence[Draft]) -> Sequence[Sequence[str]]:
+    texts = [f"{draft.speaker or ''} {body(draft.content, draft.images)}" for draft in drafts]
+    if sum(map(len, texts)) > THREAD_ABOVE:
+        return await asyncio.to_thread(lambda: [terms(text) for text in texts])
+    return [terms(text) for text in texts]
+
+
+def _number(
+    drafts: Sequence[Draft], digests: Sequence[str], known: dict[str, Known], sequence: int
+) -> tuple[tuple[Appended, ...], list[int]]:
+    """Give each message its id and sequence; also tell which (by index) are new. Raises Conflict."""
+    appended: list[Appended] = []
+    new: list[int] = []
+    clashes: list[FieldError] = []
+    for index, (draft, fingerprint) in enumerate(zip(drafts, digests, strict=True)):
+        name = draft.external_id
+        same = known.get(name) if name is not None else None
+        if same is None:
+            same = Known(MessageId(new_id()), sequence + len(new) + 1, fingerprint)
+            new.append(index)
+            appended.append(Appended(same.id, name, same.sequence, "accepted"))
+            if name is not None:
+                known[name] = same
+        elif same.digest == fingerprint:
+            appended.append(Appended(same.id, name, same.sequence, "duplicate"))
+        else:
+            clashes.append(FieldError(f"/messages/{index}/external_id", "is taken by a message with another content"))
+    if clashes:
+        raise Conflict("an external_id is taken by a message with another content; nothing was stored", clashes)
+    return tuple(appended), new
+
+
+async def _store(
+    unit: WriteUnit,
+    conversation: ConversationId,
+    drafts: Sequence[Draft],
+    digests: Sequence[str],
+    words: Sequence[Sequence[str]],
+    numbered: Sequence[Appended],
+    new: Sequence[int],
+    now: datetime,
+) -> JobId:
+    rows = [
+        (_message(drafts[index], where, conversation, now), digests[index])
+        for index, where in zip(new, numbered, strict=True)
+    ]
+    await unit.messages.add(rows)
+    documents: Mapping[MessageId, Sequence[str]] = {
+        where.id: words[index] for index, where in zip(new, numbered, strict=True)
+    }
+    await unit.words.add(Level.MESSAGE, documents)
+    await unit.directory.set_sequence(unit.namespace.id, numbered[-1].sequence)
+    return await unit.jobs.enqueue(
+        Step.SEGMENT, str(conversation), {"close_through": None}, now, first_sequence=numbered[0].sequence
+    )
+
+
+def _message(draft: Draft, where: Appended, conversation: ConversationId, now: datetime) -> Message:
+    return Message(
+        id=where.id,
+        conversation=conversation,
+        sequence=where.sequence,
+        role=draft.role,
+        content=draft.content,
+        occurred_at=draft.occurred_at or now,
+        recorded_at=now,
+        external_id=draft.external_id,
+        speaker=draft.speaker,
+        images=draft.images,
+        metadata=draft.metadata,
+    )

@@ -1,0 +1,264 @@
+"""Conversations and their messages: the immutable log, and the buffer as a query over it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, Select, and_, func, insert, select, update
+
+from app.domain.errors import NotFound
+from app.domain.ids import ConversationId, EpisodeId, MessageId
+from app.domain.messages import Image, Message, Role
+from app.domain.namespaces import Conversation
+from app.storage.repository import IN_LIMIT, Repository, new_id
+from app.storage.tables import conversations, messages
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A message already stored under a client's id."""
+
+    id: MessageId
+    sequence: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Messages of one conversation that belong to no episode yet, in numbers."""
+
+    conversation: ConversationId
+    count: int
+    first_sequence: int
+    last_sequence: int
+    last_recorded_at: datetime
+
+
+def to_message(row: Row[Any]) -> Message:
+    """A message row as a value."""
+    return Message(
+        id=MessageId(row.id),
+        conversation=ConversationId(row.conversation_id),
+        sequence=row.sequence,
+        role=Role(row.role),
+        content=row.content,
+        occurred_at=row.occurred_at,
+        recorded_at=row.recorded_at,
+        external_id=row.external_id,
+        speaker=row.speaker,
+        images=tuple(Image(**image) for image in row.images),
+        metadata=row.metadata,
+        episode=None if row.episode_id is None else EpisodeId(row.episode_id),
+    )
+
+
+class MessageRepository(Repository):
+    """Messages and conversations of one namespace."""
+
+    async def conversation(self, name: str) -> ConversationId:
+        """The conversation called `name`. Raises NotFound."""
+        found = await self._find_conversation(name)
+        if found is None:
+            raise NotFound("no such conversation")
+        return found
+
+    async def get_or_create_conversation(self, name: str, now: datetime) -> ConversationId:
+        """The conversation called `name`, made on first use. The namespace's row must be locked."""
+        found = await self._find_conversation(name)
+        if found is not None:
+            return found
+        made = new_id()
+        await self._connection.execute(
+            insert(conversations).values(self._row(id=made, name=name, created_at=now))
+        )
+        return ConversationId(made)
+
+    async def list_conversations(self, after: UUID | None, limit: int) -> Sequence[Conversation]:
+        """Conversations, oldest first, with their size and newest event time."""
+        count = func.count(messages.c.id)
+        joined = conversations.outerjoin(
+            messages,
+            and_(
+                messages.c.namespace_id == conversations.c.namespace_id,
+                messages.c.conversation_id == conversations.c.id,
+            ),
+        )
+        query = (
+            select(conversations, count, func.max(messages.c.occurred_at))
+            .select_from(joined)
+            .where(self._own(conversations))
+            .group_by(conversations.c.namespace_id, conversations.c.id)
+        )
+        if after is not None:
+            query = query.where(conversations.c.id > after)
+        rows = await self._connection.execute(query.order_by(conversations.c.id).limit(limit))
+        return [Conversation(ConversationId(r.id), r.name, r.created_at, r[-2], r[-1]) for r in rows]
+
+    async def conversation_names(self) -> Mapping[ConversationId, str]:
+        """The name of every conversation."""
+        query = select(conversations.c.id, conversations.c.name).where(self._own(conversations))
+        rows = await self._connection.execute(query)
+        return {ConversationId(row.id): row.name for row in rows}
+
+    async def known(self, conversation: ConversationId, external_ids: Sequence[str]) -> Mapping[str, Known]:
+        """Which of a client's ids are stored already."""
+        found: dict[str, Known] = {}
+        for start in range(0, len(external_ids), IN_LIMIT):
+            query = select(
+                messages.c.external_id, messages.c.id, messages.c.sequence, messages.c.digest
+            ).where(
+                self._own(messages),
+                messages.c.conversation_id == conversation,
+                messages.c.external_id.in_(external_ids[start : start + IN_LIMIT]),
+            )
+            for row in await self._connection.execute(query):
+                found[row.external_id] = Known(MessageId(row.id), row.sequence, row.digest)
+        return found
+
+    async def add(self, new: Sequence[tuple[Message, str]]) -> None:
+        """Insert messages, each with the digest of what the client sent."""
+        rows = [
+            self._row(
+                id=message.id,
+                conversation_id=message.conversation,
+                sequence=message.sequence,
+                external_id=message.external_id,
+                role=message.role.value,
+                speaker=message.speaker,
+                content=message.content,
+                images=[asdict(image) for image in message.images],
+                metadata=dict(message.metadata),
+                digest=digest,
+                occurred_at=message.occurred_at,
+                recorded_at=message.recorded_at,
+                episode_id=None,
+                embedded=False,
+            )
+            for message, digest in new
+        ]
+        await self._connection.execute(insert(messages), rows)
+
+    async def get(self, message: MessageId) -> Message:
+        """One message. Raises NotFound."""
+        query = select(messages).where(self._own(messages), messages.c.id == message)
+        row = (await self._connection.execute(query)).one_or_none()
+        if row is None:
+            raise NotFound("no such message")
+        return to_message(row)
+
+    async def page(self, conversation: ConversationId, after: int, limit: int) -> Sequence[Message]:
+        """Messages of a conversation with a sequence above `after`, in order."""
+        query = self._select().where(
+            messages.c.conversation_id == conversation, messages.c.sequence > after
+        )
+        return await self._fetch(query.order_by(messages.c.sequence).limit(limit))
+
+    async def many(self, ids: Iterable[MessageId]) -> Mapping[MessageId, Message]:
+        """Messages by id; ids that do not exist here are left out."""
+        wanted = sorted(set(ids))
+        found: dict[MessageId, Message] = {}
+        for start in range(0, len(wanted), IN_LIMIT):
+            query = self._select().where(messages.c.id.in_(wanted[start : start + IN_LIMIT]))
+            found |= {message.id: message for message in await self._fetch(query)}
+        return found
+
+    async def of_episode(self, episode: EpisodeId) -> Sequence[Message]:
+        """An episode's messages, in order."""
+        query = self._select().where(messages.c.episode_id == episode)
+        return await self._fetch(query.order_by(messages.c.sequence))
+
+    async def buffer(self, conversation: ConversationId, limit: int) -> Sequence[Message]:
+        """The first `limit` messages of a conversation that belong to no episode, in order."""
+        query = self._select().where(
+            messages.c.conversation_id == conversation, messages.c.episode_id.is_(None)
+        )
+        return await self._fetch(query.order_by(messages.c.sequence).limit(limit))
+
+    async def before(self, conversation: ConversationId, sequence: int) -> Message | None:
+        """The message that precedes `sequence` in its conversation."""
+        query = self._select().where(
+            messages.c.conversation_id == conversation, messages.c.sequence < sequence
+        )
+        found = await self._fetch(query.order_by(messages.c.sequence.desc()).limit(1))
+        return found[0] if found else None
+
+    async def buffers(self) -> Sequence[Buffer]:
+        """All non-empty buffers."""
+        query = (
+            select(
+                messages.c.conversation_id,
+                func.count(),
+                func.min(messages.c.sequence),
+                func.max(messages.c.sequence),
+                func.max(messages.c.recorded_at),
+            )
+            .where(self._own(messages), messages.c.episode_id.is_(None))
+            .group_by(messages.c.conversation_id)
+        )
+        rows = await self._connection.execute(query)
+        return [Buffer(ConversationId(row[0]), *row[1:]) for row in rows]
+
+    async def unembedded(self, ids: Sequence[MessageId]) -> set[MessageId]:
+        """Which of these messages have no vectors yet."""
+        query = select(messages.c.id).where(
+            self._own(messages), messages.c.id.in_(ids), messages.c.embedded.is_(False)
+        )
+        return {MessageId(row.id) for row in await self._connection.execute(query)}
+
+    async def mark_embedded(self, ids: Sequence[MessageId]) -> None:
+        """Record that these messages' vectors are stored."""
+        await self._connection.execute(
+            update(messages).where(self._own(messages), messages.c.id.in_(ids)).values(embedded=True)
+        )
+
+    async def assign(self, episode: EpisodeId, ids: Sequence[MessageId]) -> int:
+        """Move messages from the buffer into an episode. Returns how many were still in the buffer."""
+        changed = await self._connection.execute(
+            update(messages)
+            .where(self._own(messages), messages.c.id.in_(ids), messages.c.episode_id.is_(None))
+            .values(episode_id=episode)
+        )
+        return changed.rowcount
+
+    async def speakers(self) -> Sequence[str]:
+        """Distinct speaker names."""
+        query = select(messages.c.speaker).where(self._own(messages), messages.c.speaker.is_not(None))
+        return sorted((await self._connection.execute(query.distinct())).scalars())
+
+    async def neighbours(self, of: Sequence[Message]) -> Sequence[Message]:
+        """The messages directly before and after each of `of` in its conversation, without `of` themselves."""
+        wanted: set[UUID] = set()
+        for start in range(0, len(of), IN_LIMIT // 2):
+            chunk = [message.id for message in of[start : start + IN_LIMIT // 2]]
+            around = select(
+                messages.c.id,
+                func.lag(messages.c.id).over(
+                    partition_by=messages.c.conversation_id, order_by=messages.c.sequence
+                ).label("previous"),
+                func.lead(messages.c.id).over(
+                    partition_by=messages.c.conversation_id, order_by=messages.c.sequence
+                ).label("next"),
+            ).where(self._own(messages)).subquery()  # fmt: skip
+            rows = await self._connection.execute(select(around).where(around.c.id.in_(chunk)))
+            wanted.update(found for row in rows for found in (row.previous, row.next) if found is not None)
+        have = {message.id for message in of}
+        return list((await self.many(MessageId(found) for found in wanted - have)).values())
+
+    async def counts(self) -> tuple[int, int]:
+        """(messages, of them in the buffer)."""
+        buffered = func.count().filter(messages.c.episode_id.is_(None))
+        row = (await self._connection.execute(select(func.count(), buffered).where(self._own(messages)))).one()
+        return row[0], row[1]
+
+    def _select(self) -> Select[Any]:
+        return select(messages).where(self._own(messages))
+
+    async def _fetch(self, query: Select[Any]) -> list[Message]:
+        return [to_message(row) for row in await self._connection.execute(query)]
+
+    async def _find_conversation(self, name: str) -> ConversationId | None:
+        query = select(conversations.c.id).where(self._own(conversations), conversations.c.name == name)
+        found = (await self._connection.execute(query)).scalar_one_or_none()
+        return None if found is None else ConversationId(found)

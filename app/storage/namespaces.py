@@ -1,0 +1,141 @@
+"""The directory: the one repository that sees more than one namespace. It holds names, never memory."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, and_, delete, func, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.domain.errors import NotFound
+from app.domain.ids import NamespaceId
+from app.domain.jobs import JobState
+from app.domain.namespaces import Namespace, Receipt
+from app.storage.repository import new_id
+from app.storage.tables import (
+    citations,
+    conversations,
+    embeddings,
+    episodes,
+    jobs,
+    messages,
+    namespaces,
+    postings,
+    receipts,
+    statements,
+    themes,
+    word_statistics,
+)
+
+ERASED_IN_ORDER = (
+    citations, statements, themes, embeddings, postings, word_statistics, messages, episodes, conversations, jobs,
+)  # children before parents
+
+
+def to_namespace(row: Row[Any]) -> Namespace:
+    """A namespace row as a value."""
+    return Namespace(
+        NamespaceId(row.id), row.name, row.created_at, row.sequence, row.revision, row.erasures, row.embedding_profile
+    )
+
+
+class Directory:
+    """Names, receipts, and which namespaces have work."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def find(self, name: str) -> Namespace | None:
+        """The live namespace called `name`."""
+        query = select(namespaces).where(namespaces.c.name == name, namespaces.c.deleted_at.is_(None))
+        row = (await self._connection.execute(query)).one_or_none()
+        return None if row is None else to_namespace(row)
+
+    async def get_or_create(self, name: str, profile: str, now: datetime) -> NamespaceId:
+        """The live namespace called `name`, made if there is none."""
+        found = await self.find(name)
+        if found is not None:
+            return found.id
+        values = {
+            "id": new_id(), "name": name, "created_at": now, "sequence": 0, "revision": 0, "erasures": 0,
+            "embedding_profile": profile,
+        }  # fmt: skip
+        # Two first messages at once: the loser of the race waits for the winner, then finds its row.
+        with suppress(IntegrityError):
+            async with self._connection.begin_nested():
+                await self._connection.execute(insert(namespaces).values(values))
+        return (await self.get(name)).id
+
+    async def get(self, name: str) -> Namespace:
+        """The live namespace called `name`. Raises NotFound."""
+        found = await self.find(name)
+        if found is None:
+            raise NotFound("no such namespace")
+        return found
+
+    async def page(self, after: UUID | None, limit: int) -> Sequence[Namespace]:
+        """Live namespaces, oldest first."""
+        query = select(namespaces).where(namespaces.c.deleted_at.is_(None))
+        if after is not None:
+            query = query.where(namespaces.c.id > after)
+        rows = await self._connection.execute(query.order_by(namespaces.c.id).limit(limit))
+        return [to_namespace(row) for row in rows]
+
+    async def profiles(self) -> Sequence[str]:
+        """Embedding profiles in use."""
+        query = select(namespaces.c.embedding_profile).where(namespaces.c.deleted_at.is_(None)).distinct()
+        return list((await self._connection.execute(query)).scalars())
+
+    async def with_due_jobs(self, now: datetime, stale_before: datetime) -> Sequence[NamespaceId]:
+        """Namespaces that have a queued job whose time has come, or a running one whose worker went silent."""
+        due = and_(jobs.c.state == JobState.QUEUED, jobs.c.due_at <= now)
+        silent = and_(jobs.c.state == JobState.RUNNING, jobs.c.heartbeat_at < stale_before)
+        query = select(jobs.c.namespace_id, func.min(jobs.c.due_at)).where(or_(due, silent))
+        rows = await self._connection.execute(query.group_by(jobs.c.namespace_id).order_by(func.min(jobs.c.due_at)))
+        return [NamespaceId(row.namespace_id) for row in rows]
+
+    async def requeue_running(self) -> int:
+        """Queue again all that ran when the only process that runs jobs ended. Returns how many."""
+        running = update(jobs).where(jobs.c.state == JobState.RUNNING)
+        changed = await self._connection.execute(running.values(state=JobState.QUEUED.value, token=None))
+        return changed.rowcount
+
+    async def raise_revision(self, namespace: NamespaceId) -> None:
+        """Count one more write."""
+        await self._set(namespace, revision=namespaces.c.revision + 1)
+
+    async def set_sequence(self, namespace: NamespaceId, sequence: int) -> None:
+        """Record the newest message's sequence."""
+        await self._set(namespace, sequence=sequence)
+
+    async def retire(self, namespace: Namespace, now: datetime) -> Receipt:
+        """Free the name, hide the namespace, and write a receipt for the erasure to come."""
+        await self._set(namespace.id, deleted_at=now, erasures=namespaces.c.erasures + 1)
+        receipt = Receipt(new_id(), namespace.name, "namespace", "pending", now, None, None)
+        values = {name: getattr(receipt, name) for name in receipts.c.keys()}  # noqa: SIM118
+        await self._connection.execute(insert(receipts).values(values))
+        return receipt
+
+    async def erase(self, namespace: NamespaceId, receipt: UUID, now: datetime) -> Mapping[str, int]:
+        """Remove every row of the namespace and close the receipt. Returns rows removed, by table."""
+        erased: dict[str, int] = {}
+        for table in ERASED_IN_ORDER:
+            result = await self._connection.execute(delete(table).where(table.c.namespace_id == namespace))
+            erased[table.name] = result.rowcount
+        await self._connection.execute(delete(namespaces).where(namespaces.c.id == namespace))
+        closed = update(receipts).where(receipts.c.id == receipt)
+        await self._connection.execute(closed.values(state="done", finished_at=now, erased=erased))
+        return erased
+
+    async def receipt(self, receipt: UUID) -> Receipt:
+        """A receipt by id. Raises NotFound."""
+        row = (await self._connection.execute(select(receipts).where(receipts.c.id == receipt))).one_or_none()
+        if row is None:
+            raise NotFound("no such receipt")
+        return Receipt(**row._mapping)
+
+    async def _set(self, namespace: NamespaceId, **values: Any) -> None:  # noqa: ANN401
+        await self._connection.execute(update(namespaces).where(namespaces.c.id == namespace).values(**values))

@@ -1,0 +1,264 @@
+"""The schema. Every primary key of memory begins with `namespace_id`; migrations/ must produce exactly this."""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    Text,
+    Uuid,
+    text,
+)
+
+from app.storage.dialects import Instant, JsonDocument
+from app.storage.vectors import Embedding
+
+NAME_LENGTH = 200  # characters, namespace and conversation names; app/api/schemas.py allows no more
+EXTERNAL_ID_LENGTH = 255  # characters of a client's own message id
+TERM_LENGTH = 64  # characters; app/domain/text.py bounds the terms it makes
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+def _key() -> Column[object]:
+    return Column("namespace_id", Uuid, nullable=False)
+
+
+def _owned(*others: str) -> PrimaryKeyConstraint:
+    return PrimaryKeyConstraint("namespace_id", *others)
+
+
+def _refers(column: str, table: str) -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(["namespace_id", column], [f"{table}.namespace_id", f"{table}.id"])
+
+
+def _in_namespace() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(["namespace_id"], ["namespaces.id"])
+
+
+namespaces = Table(
+    "namespaces",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("name", String(NAME_LENGTH), nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("deleted_at", Instant),  # the tombstone: the name is free again, the rows wait for `forget`
+    Column("sequence", BigInteger, nullable=False),  # of the newest message
+    Column("revision", BigInteger, nullable=False),  # raised by every write; caches are keyed by it
+    Column("erasures", BigInteger, nullable=False),  # raised by every delete; running steps check it
+    Column("embedding_profile", String(200), nullable=False),  # model, revision, dimension of its vectors
+    Index("uq_namespaces_live_name", "name", unique=True, sqlite_where=text("deleted_at IS NULL"),
+          postgresql_where=text("deleted_at IS NULL")),
+)
+
+receipts = Table(
+    "receipts",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("namespace", String(NAME_LENGTH), nullable=False),
+    Column("what", String(20), nullable=False),
+    Column("state", String(10), nullable=False),
+    Column("requested_at", Instant, nullable=False),
+    Column("finished_at", Instant),
+    Column("erased", JsonDocument),  # rows removed, by table
+)
+
+conversations = Table(
+    "conversations",
+    metadata,
+    _key(),
+    Column("id", Uuid, nullable=False),
+    Column("name", String(NAME_LENGTH), nullable=False),
+    Column("created_at", Instant, nullable=False),
+    _owned("id"),
+    _in_namespace(),
+    Index("uq_conversations_name", "namespace_id", "name", unique=True),
+)
+
+episodes = Table(
+    "episodes",
+    metadata,
+    _key(),
+    Column("id", Uuid, nullable=False),
+    Column("conversation_id", Uuid, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("narrative", Text, nullable=False),
+    Column("message_count", Integer, nullable=False),
+    Column("tokens", Integer, nullable=False),
+    Column("first_sequence", BigInteger, nullable=False),
+    Column("last_sequence", BigInteger, nullable=False),
+    Column("started_at", Instant, nullable=False),
+    Column("ended_at", Instant, nullable=False),
+    Column("boundary_reason", String(20), nullable=False),
+    Column("degraded", Boolean, nullable=False),
+    Column("made_by", JsonDocument, nullable=False),
+    Column("admitted_at", Instant),  # null until its statements are in
+    Column("created_at", Instant, nullable=False),
+    _owned("id"),
+    _refers("conversation_id", "conversations"),
+    Index("uq_episodes_start", "namespace_id", "conversation_id", "first_sequence", unique=True),
+)
+
+messages = Table(
+    "messages",
+    metadata,
+    _key(),
+    Column("id", Uuid, nullable=False),
+    Column("conversation_id", Uuid, nullable=False),
+    Column("sequence", BigInteger, nullable=False),
+    Column("external_id", String(EXTERNAL_ID_LENGTH)),
+    Column("role", String(10), nullable=False),
+    Column("speaker", String(NAME_LENGTH)),
+    Column("content", Text, nullable=False),
+    Column("images", JsonDocument, nullable=False),
+    Column("metadata", JsonDocument, nullable=False),
+    Column("digest", String(64), nullable=False),  # SHA-256 of what the client sent: tells a retry from a clash
+    Column("occurred_at", Instant, nullable=False),
+    Column("recorded_at", Instant, nullable=False),
+    Column("episode_id", Uuid),  # null: still in the buffer
+    Column("embedded", Boolean, nullable=False),
+    _owned("id"),
+    _refers("conversation_id", "conversations"),
+    _refers("episode_id", "episodes"),
+    Index("uq_messages_sequence", "namespace_id", "sequence", unique=True),
+    Index("uq_messages_external_id", "namespace_id", "conversation_id", "external_id", unique=True),
+    Index("ix_messages_conversation", "namespace_id", "conversation_id", "sequence"),
+    Index("ix_messages_episode", "namespace_id", "episode_id", "sequence"),
+    Index("ix_messages_occurred_at", "namespace_id", "occurred_at"),
+    Index("ix_messages_buffer", "namespace_id", "conversation_id", "sequence",
+          sqlite_where=text("episode_id IS NULL"), postgresql_where=text("episode_id IS NULL")),
+)
+
+themes = Table(
+    "themes",
+    metadata,
+    _key(),
+    Column("id", Uuid, nullable=False),
+    Column("label", Text, nullable=False),
+    Column("summary", Text),
+    Column("size", Integer, nullable=False),
+    Column("vector_sum", Embedding, nullable=False),
+    Column("centroid", Embedding, nullable=False),  # vector_sum scaled to length 1
+    Column("version", Integer, nullable=False),
+    Column("lineage", JsonDocument, nullable=False),
+    Column("degraded", Boolean, nullable=False),
+    Column("made_by", JsonDocument, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    _owned("id"),
+    _in_namespace(),
+)
+
+statements = Table(
+    "statements",
+    metadata,
+    _key(),
+    Column("id", Uuid, nullable=False),
+    Column("theme_id", Uuid),  # null: waits for maintenance, and is read like the rest
+    Column("text", Text, nullable=False),
+    Column("normal", String(64), nullable=False),  # SHA-256 of the normalised text: finds duplicates
+    Column("kind", String(20), nullable=False),
+    Column("origin", String(20), nullable=False),
+    Column("support", Integer, nullable=False),  # messages that carry it
+    Column("occurred_at", Instant, nullable=False),
+    Column("valid_from", Instant),
+    Column("valid_to", Instant),
+    Column("superseded_by", Uuid),
+    Column("made_by", JsonDocument, nullable=False),
+    Column("recorded_at", Instant, nullable=False),
+    _owned("id"),
+    _in_namespace(),
+    _refers("theme_id", "themes"),
+    Index("ix_statements_theme", "namespace_id", "theme_id"),
+    Index("ix_statements_normal", "namespace_id", "normal"),
+)
+
+citations = Table(
+    "citations",
+    metadata,
+    _key(),
+    Column("statement_id", Uuid, nullable=False),
+    Column("message_id", Uuid, nullable=False),
+    _owned("statement_id", "message_id"),
+    _refers("statement_id", "statements"),
+    _refers("message_id", "messages"),
+    Index("ix_citations_message", "namespace_id", "message_id"),
+)
+
+embeddings = Table(
+    "embeddings",
+    metadata,
+    _key(),
+    Column("view", String(20), nullable=False),  # message, context, statement, episode: what was embedded
+    Column("item_id", Uuid, nullable=False),
+    Column("part", Integer, nullable=False),  # long texts have several
+    Column("vector", Embedding, nullable=False),  # length 1
+    _owned("view", "item_id", "part"),
+    _in_namespace(),
+    sqlite_with_rowid=False,
+)
+
+postings = Table(
+    "postings",
+    metadata,
+    _key(),
+    Column("level", String(10), nullable=False),
+    Column("term", String(TERM_LENGTH), nullable=False),
+    Column("item_id", Uuid, nullable=False),
+    Column("frequency", Integer, nullable=False),  # of the term in the item
+    Column("length", Integer, nullable=False),  # terms in the item
+    _owned("level", "term", "item_id"),
+    _in_namespace(),
+    Index("ix_postings_item", "namespace_id", "level", "item_id"),
+    sqlite_with_rowid=False,
+)
+
+word_statistics = Table(
+    "word_statistics",
+    metadata,
+    _key(),
+    Column("level", String(10), nullable=False),
+    Column("items", BigInteger, nullable=False),
+    Column("terms", BigInteger, nullable=False),  # sum of the items' lengths
+    _owned("level"),
+    _in_namespace(),
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    _key(),
+    Column("id", Uuid, nullable=False),
+    Column("kind", String(20), nullable=False),
+    Column("key", String(40), nullable=False),  # what it works on: an id, never memory text
+    Column("payload", JsonDocument, nullable=False),
+    Column("first_sequence", BigInteger),  # lowest message it covers; null covers none
+    Column("state", String(10), nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("due_at", Instant, nullable=False),
+    Column("token", Uuid),  # of the running attempt; a paused worker that wakes late no longer holds it
+    Column("heartbeat_at", Instant),
+    Column("error", JsonDocument),
+    Column("result", JsonDocument),
+    Column("usage", JsonDocument),
+    Column("created_at", Instant, nullable=False),
+    Column("started_at", Instant),
+    Column("finished_at", Instant),
+    _owned("id"),
+    _in_namespace(),
+    Index("ix_jobs_state", "namespace_id", "state", "id"),
+    Index("ix_jobs_due", "state", "due_at"),
+)

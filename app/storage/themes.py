@@ -1,0 +1,137 @@
+"""Themes: sums, sizes and labels of groups of statements."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, delete, func, insert, select, update
+
+from app.domain.errors import NotFound
+from app.domain.ids import ThemeId
+from app.domain.provenance import MadeBy
+from app.domain.records import Theme
+from app.domain.vectors import Vector, unit
+from app.storage.repository import IN_LIMIT, Repository
+from app.storage.tables import themes
+from app.storage.vectors import similarity
+
+SHOWN = [column for column in themes.c if column.name not in ("vector_sum", "centroid")]
+
+
+def to_theme(row: Row[Any]) -> Theme:
+    """A theme row as a value, without its vectors."""
+    return Theme(
+        id=ThemeId(row.id),
+        label=row.label,
+        summary=row.summary,
+        size=row.size,
+        version=row.version,
+        lineage=row.lineage,
+        degraded=row.degraded,
+        made_by=MadeBy(**row.made_by),
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+    )
+
+
+class ThemeRepository(Repository):
+    """Themes of one namespace."""
+
+    async def nearest(self, vector: Vector, limit: int, without: ThemeId | None = None) -> Sequence[tuple[ThemeId, float]]:
+        """The themes whose centroids are closest to a unit vector, with cosine similarity, nearest first."""
+        closeness = similarity(themes.c.centroid, vector)
+        query = select(themes.c.id, closeness).where(self._own(themes))
+        if without is not None:
+            query = query.where(themes.c.id != without)
+        rows = await self._connection.execute(query.order_by(closeness.desc(), themes.c.id).limit(limit))
+        return [(ThemeId(row[0]), float(row[1])) for row in rows]
+
+    async def sums(self, ids: Iterable[ThemeId]) -> Mapping[ThemeId, tuple[int, Vector]]:
+        """Size and Σ of member vectors of each theme."""
+        wanted = sorted(set(ids))
+        found: dict[ThemeId, tuple[int, Vector]] = {}
+        for start in range(0, len(wanted), IN_LIMIT):
+            query = select(themes.c.id, themes.c.size, themes.c.vector_sum).where(
+                self._own(themes), themes.c.id.in_(wanted[start : start + IN_LIMIT])
+            )
+            for row in await self._connection.execute(query):
+                found[ThemeId(row.id)] = (row.size, row.vector_sum)
+        return found
+
+    async def centroid(self, theme: ThemeId) -> Vector:
+        """The unit centroid. Raises NotFound."""
+        query = select(themes.c.centroid).where(self._own(themes), themes.c.id == theme)
+        found: Vector | None = (await self._connection.execute(query)).scalar_one_or_none()
+        if found is None:
+            raise NotFound("no such theme")
+        return found
+
+    async def add(self, theme: Theme, vector_sum: Vector) -> None:
+        """Insert a new theme."""
+        await self._connection.execute(
+            insert(themes).values(
+                self._row(
+                    id=theme.id,
+                    label=theme.label,
+                    summary=theme.summary,
+                    size=theme.size,
+                    vector_sum=vector_sum,
+                    centroid=unit(vector_sum),
+                    version=theme.version,
+                    lineage=dict(theme.lineage),
+                    degraded=theme.degraded,
+                    made_by=asdict(theme.made_by),
+                    created_at=theme.created_at,
+                    updated_at=theme.updated_at,
+                )
+            )
+        )
+
+    async def change(
+        self, theme: ThemeId, *, label: str, size: int, vector_sum: Vector, lineage: Mapping[str, Any], now: datetime
+    ) -> None:
+        """Store a theme's new members' sum, size, label and lineage, and raise its version."""
+        await self._connection.execute(
+            update(themes)
+            .where(self._own(themes), themes.c.id == theme)
+            .values(
+                label=label, size=size, vector_sum=vector_sum, centroid=unit(vector_sum), lineage=dict(lineage),
+                version=themes.c.version + 1, updated_at=now,
+            )
+        )  # fmt: skip
+
+    async def remove(self, ids: Sequence[ThemeId]) -> None:
+        """Delete themes that no statement belongs to any more."""
+        await self._connection.execute(delete(themes).where(self._own(themes), themes.c.id.in_(ids)))
+
+    async def get(self, theme: ThemeId) -> Theme:
+        """One theme. Raises NotFound."""
+        found = await self.many([theme])
+        if theme not in found:
+            raise NotFound("no such theme")
+        return found[theme]
+
+    async def many(self, ids: Iterable[ThemeId]) -> Mapping[ThemeId, Theme]:
+        """Themes by id; ids that do not exist here are left out."""
+        wanted = sorted(set(ids))
+        found: dict[ThemeId, Theme] = {}
+        for start in range(0, len(wanted), IN_LIMIT):
+            query = select(*SHOWN).where(self._own(themes), themes.c.id.in_(wanted[start : start + IN_LIMIT]))
+            found |= {ThemeId(row.id): to_theme(row) for row in await self._connection.execute(query)}
+        return found
+
+    async def page(self, after: UUID | None, limit: int) -> Sequence[Theme]:
+        """Themes in the order they were made."""
+        query = select(*SHOWN).where(self._own(themes))
+        if after is not None:
+            query = query.where(themes.c.id > after)
+        rows = await self._connection.execute(query.order_by(themes.c.id).limit(limit))
+        return [to_theme(row) for row in rows]
+
+    async def counts(self) -> tuple[int, int]:
+        """(themes, of them degraded)."""
+        degraded = func.count().filter(themes.c.degraded)
+        row = (await self._connection.execute(select(func.count(), degraded).where(self._own(themes)))).one()
+        return row[0], row[1]

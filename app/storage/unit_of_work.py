@@ -1,0 +1,149 @@
+"""Units of work: the only way to the database, each bound to one namespace.
+
+A write unit begins by locking its namespace's row, so the writes of a namespace follow one another; the
+writes of different namespaces do not wait for each other (on Postgres; an SQLite file has one writer).
+Nothing is kept unless `commit()` is called.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from sqlalchemy import select
+from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.domain.errors import NotFound, StoreUnavailable
+from app.domain.ids import NamespaceId
+from app.domain.namespaces import Namespace
+from app.storage.embeddings import EmbeddingRepository
+from app.storage.engine import Engines
+from app.storage.episodes import EpisodeRepository
+from app.storage.jobs import JobRepository
+from app.storage.messages import MessageRepository
+from app.storage.namespaces import Directory, to_namespace
+from app.storage.statements import StatementRepository
+from app.storage.tables import namespaces
+from app.storage.themes import ThemeRepository
+from app.storage.words import WordRepository
+
+Clock = Callable[[], datetime]
+
+
+class Doorbell(Protocol):
+    """Tells whoever runs jobs that a namespace has some."""
+
+    async def before_commit(self, connection: AsyncConnection, namespace: NamespaceId) -> None:
+        """Called inside the transaction that queued the jobs."""
+        ...
+
+    def after_commit(self, namespace: NamespaceId) -> None:
+        """Called once the jobs are durable."""
+        ...
+
+
+class ReadUnit:
+    """Reads of one namespace, all from the same moment. Has no commit."""
+
+    def __init__(self, connection: AsyncConnection, namespace: Namespace) -> None:
+        self.namespace = namespace
+        self.messages = MessageRepository(connection, namespace.id)
+        self.episodes = EpisodeRepository(connection, namespace.id)
+        self.statements = StatementRepository(connection, namespace.id)
+        self.themes = ThemeRepository(connection, namespace.id)
+        self.jobs = JobRepository(connection, namespace.id)
+        self.words = WordRepository(connection, namespace.id)
+        self.embeddings = EmbeddingRepository(connection, namespace.id)
+        self._connection = connection
+
+
+class WriteUnit(ReadUnit):
+    """Writes of one namespace, whose row is locked. Rolled back unless committed."""
+
+    def __init__(self, connection: AsyncConnection, namespace: Namespace, doorbell: Doorbell) -> None:
+        super().__init__(connection, namespace)
+        self.directory = Directory(connection)
+        self._doorbell = doorbell
+
+    async def commit(self, *, revises_memory: bool = True) -> None:
+        """Keep everything and ring for queued jobs; `revises_memory` raises the namespace's revision."""
+        if revises_memory:
+            await self.directory.raise_revision(self.namespace.id)
+        if self.jobs.queued:
+            await self._doorbell.before_commit(self._connection, self.namespace.id)
+        await self._connection.commit()
+        if self.jobs.queued:
+            self._doorbell.after_commit(self.namespace.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """Opens units. `writers` keeps the writers of one SQLite file in line, so that none polls for its lock."""
+
+    engines: Engines
+    doorbell: Doorbell
+    writers: asyncio.Lock | None
+
+    @asynccontextmanager
+    async def read(self, namespace: NamespaceId) -> AsyncIterator[ReadUnit]:
+        """A read unit. Raises NotFound if the namespace is gone."""
+        async with _store_errors(), self.engines.read.connect() as connection:
+            yield ReadUnit(connection, await _get(connection, namespace))
+
+    @asynccontextmanager
+    async def write(self, namespace: NamespaceId, *, also_deleted: bool = False) -> AsyncIterator[WriteUnit]:
+        """A write unit, the namespace's row locked. Raises NotFound if the namespace is gone."""
+        async with self._write_connection() as connection:
+            row = await _get(connection, namespace, lock=True, also_deleted=also_deleted)
+            yield WriteUnit(connection, row, self.doorbell)
+
+    @asynccontextmanager
+    async def write_or_create(self, name: str, profile: str, now: datetime) -> AsyncIterator[WriteUnit]:
+        """A write unit of the namespace called `name`, made on first use with this embedding profile."""
+        async with self._write_connection() as connection:
+            found = await Directory(connection).get_or_create(name, profile, now)
+            row = await _get(connection, found, lock=True)
+            yield WriteUnit(connection, row, self.doorbell)
+
+    @asynccontextmanager
+    async def directory(self) -> AsyncIterator[Directory]:
+        """Reads across namespaces: names, receipts, who has due jobs."""
+        async with _store_errors(), self.engines.read.connect() as connection:
+            yield Directory(connection)
+
+    @asynccontextmanager
+    async def _write_connection(self) -> AsyncIterator[AsyncConnection]:
+        line: AbstractAsyncContextManager[object] = self.writers or nullcontext()
+        async with _store_errors(), line, self.engines.write.connect() as connection:
+            yield connection
+
+
+async def _get(
+    connection: AsyncConnection, namespace: NamespaceId, *, lock: bool = False, also_deleted: bool = False
+) -> Namespace:
+    query = select(namespaces).where(namespaces.c.id == namespace)
+    if not also_deleted:
+        query = query.where(namespaces.c.deleted_at.is_(None))
+    row = (await connection.execute(query.with_for_update() if lock else query)).one_or_none()
+    if row is None:
+        raise NotFound("no such namespace")
+    return to_namespace(row)
+
+
+@asynccontextmanager
+async def _store_errors() -> AsyncIterator[None]:
+    """The driver's "not now" as ours; anything else is a bug and stays as it is."""
+    try:
+        yield
+    except (OperationalError, PoolTimeoutError) as error:
+        raise StoreUnavailable("the database does not answer, is locked or is full") from error
+    except DBAPIError as error:
+        if error.connection_invalidated:
+            raise StoreUnavailable("the connection to the database was lost") from error
+        raise
+
+
