@@ -42,7 +42,10 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A stored message. `sequence` counts 1, 2, … in the namespace; times are aware UTC."""
+    """A stored message. `sequence` counts 1, 2, … in the namespace, `position` in the conversation.
+
+    Times are aware UTC.
+    """
 
     id: MessageId
     conversation: ConversationId
@@ -51,6 +54,7 @@ class Message:
     content: str
     occurred_at: datetime
     recorded_at: datetime
+    position: int = 0
     external_id: str | None = None
     speaker: str | None = None
     images: tuple[Image, ...] = ()

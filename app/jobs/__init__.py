@@ -1,0 +1,1 @@
+"""Background work: which kinds there are, who runs them, how they end."""

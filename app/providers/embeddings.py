@@ -26,7 +26,7 @@ class LocalEmbedder:
     """A sentence-transformers model on the CPU or a GPU, off the event loop, queries in a lane of their own."""
 
     def __init__(self, model: SentenceTransformer, name: str, revision: str) -> None:
-        dimension = model.get_sentence_embedding_dimension()
+        dimension = model.get_embedding_dimension()
         if dimension is None:
             message = f"the embedding model {name} does not say its dimension"
             raise ConfigurationError(message)

@@ -103,7 +103,7 @@ def _number(
         elif same.digest == fingerprint:
             appended.append(Appended(same.id, name, same.sequence, "duplicate"))
         else:
-            clashes.append(FieldError(f"/messages/{index}/external_id", "is taken by a message with another content"))
+            clashes.append(FieldError(f"#/messages/{index}/external_id", "is taken by a message with another content"))
     if clashes:
         raise Conflict("an external_id is taken by a message with another content; nothing was stored", clashes)
     return tuple(appended), new
@@ -119,9 +119,10 @@ async def _store(
     new: Sequence[int],
     now: datetime,
 ) -> JobId:
+    last = await unit.messages.last_position(conversation)
     rows = [
-        (_message(drafts[index], where, conversation, now), digests[index])
-        for index, where in zip(new, numbered, strict=True)
+        (_message(drafts[index], where, conversation, last + step, now), digests[index])
+        for step, (index, where) in enumerate(zip(new, numbered, strict=True), start=1)
     ]
     await unit.messages.add(rows)
     documents: Mapping[MessageId, Sequence[str]] = {
@@ -134,7 +135,7 @@ async def _store(
     )
 
 
-def _message(draft: Draft, where: Appended, conversation: ConversationId, now: datetime) -> Message:
+def _message(draft: Draft, where: Appended, conversation: ConversationId, position: int, now: datetime) -> Message:
     return Message(
         id=where.id,
         conversation=conversation,
@@ -143,6 +144,7 @@ def _message(draft: Draft, where: Appended, conversation: ConversationId, now: d
         content=draft.content,
         occurred_at=draft.occurred_at or now,
         recorded_at=now,
+        position=position,
         external_id=draft.external_id,
         speaker=draft.speaker,
         images=draft.images,

@@ -3,33 +3,28 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, FromClause, Select, func, insert, select
+from sqlalchemy import FromClause, Select, func, insert, select
 
+from app.domain.levels import Level
 from app.domain.vectors import Vector
+from app.storage.filters import Within
 from app.storage.repository import IN_LIMIT, Repository
 from app.storage.tables import embeddings
 from app.storage.vectors import similarity
 
 
-class View(StrEnum):
-    """What text of an item was embedded."""
-
-    MESSAGE = "message"  # the rendered message alone
-    CONTEXT = "context"  # the message with what was said just before it
-    EPISODE = "episode"
-    STATEMENT = "statement"
+IdT = TypeVar("IdT", bound=UUID)
 
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """The best matches of a question in one view, and how similar the view's items are to it on the whole.
+    """The best matches of a question in one level, and how similar the level's items are to it on the whole.
 
     `similarities` maps item ids to cosines, best first; `mean` and `deviation` are over all items of the
-    view, also those that a filter left out, so that a score means the same whatever the filter.
+    level, also those that a filter left out, so that a score means the same whatever the filter.
     """
 
     similarities: Mapping[UUID, float]
@@ -41,31 +36,29 @@ class Nearest:
 class EmbeddingRepository(Repository):
     """Vectors of one namespace, all of length 1."""
 
-    async def add(self, view: View, vectors: Mapping[UUID, Sequence[Vector]]) -> None:
+    async def add(self, level: Level, vectors: Mapping[IdT, Sequence[Vector]]) -> None:
         """Store each item's vectors, one a part."""
         rows = [
-            self._row(view=view.value, item_id=item, part=part, vector=vector)
+            self._row(level=level.value, item_id=item, part=part, vector=vector)
             for item, parts in vectors.items()
             for part, vector in enumerate(parts)
         ]
         if rows:
             await self._connection.execute(insert(embeddings), rows)
 
-    async def nearest(
-        self, view: View, query: Vector, limit: int, within: tuple[FromClause, ColumnElement[bool]] | None = None
-    ) -> Nearest:
+    async def nearest(self, level: Level, query: Vector, limit: int, within: Within | None = None) -> Nearest:
         """The `limit` items most similar to `query`; an item of several parts counts by its best one.
 
         `within` limits the matches to items of a joined table.
         """
-        best = self._best(view, query).cte("best")
+        best = self._best(level, query).cte("best")
         spread = select(
-            func.count().label("count"),
+            func.count().label("known"),
             func.avg(best.c.closeness).label("mean"),
             func.avg(best.c.closeness * best.c.closeness).label("square"),
         ).cte("spread")
-        joined: FromClause = best.join(spread, spread.c.count > 0)
-        matches = select(best.c.item_id, best.c.closeness, spread.c.count, spread.c.mean, spread.c.square)
+        joined: FromClause = best.join(spread, spread.c.known > 0)
+        matches = select(best.c.item_id, best.c.closeness, spread.c.known, spread.c.mean, spread.c.square)
         if within is not None:
             table, condition = within
             same = (table.c.namespace_id == self._namespace) & (table.c.id == best.c.item_id)
@@ -80,36 +73,36 @@ class EmbeddingRepository(Repository):
             {row.item_id: float(row.closeness) for row in rows},
             mean,
             math.sqrt(max(square - mean * mean, 0.0)),
-            rows[0].count,
+            rows[0].known,
         )
 
-    async def similarities(self, view: View, query: Vector, ids: Iterable[UUID]) -> Mapping[UUID, float]:
+    async def similarities(self, level: Level, query: Vector, ids: Iterable[UUID]) -> Mapping[UUID, float]:
         """Cosine similarity of these items with `query`; items without a vector are left out."""
         wanted = sorted(set(ids))
         found: dict[UUID, float] = {}
         for start in range(0, len(wanted), IN_LIMIT):
-            chunk = self._best(view, query).where(embeddings.c.item_id.in_(wanted[start : start + IN_LIMIT]))
+            chunk = self._best(level, query).where(embeddings.c.item_id.in_(wanted[start : start + IN_LIMIT]))
             found |= {row.item_id: float(row.closeness) for row in await self._connection.execute(chunk)}
         return found
 
-    async def vectors(self, view: View, ids: Iterable[UUID]) -> Mapping[UUID, Vector]:
+    async def vectors(self, level: Level, ids: Iterable[UUID]) -> Mapping[UUID, Vector]:
         """The first part's vector of each item."""
         wanted = sorted(set(ids))
         found: dict[UUID, Vector] = {}
         for start in range(0, len(wanted), IN_LIMIT):
             query = select(embeddings.c.item_id, embeddings.c.vector).where(
                 self._own(embeddings),
-                embeddings.c.view == view.value,
+                embeddings.c.level == level.value,
                 embeddings.c.part == 0,
                 embeddings.c.item_id.in_(wanted[start : start + IN_LIMIT]),
             )
             found |= {row.item_id: row.vector for row in await self._connection.execute(query)}
         return found
 
-    def _best(self, view: View, query: Vector) -> Select[Any]:
+    def _best(self, level: Level, query: Vector) -> Select[Any]:
         closeness = func.max(similarity(embeddings.c.vector, query)).label("closeness")
         return (
             select(embeddings.c.item_id, closeness)
-            .where(self._own(embeddings), embeddings.c.view == view.value)
+            .where(self._own(embeddings), embeddings.c.level == level.value)
             .group_by(embeddings.c.item_id)
         )

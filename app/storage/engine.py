@@ -47,9 +47,7 @@ def create_engines(url: str) -> Engines:
 
 
 def _sqlite(url: str) -> Engines:
-    engine = create_async_engine(
-        url, pool_size=POOL_SIZE, max_overflow=POOL_OVERFLOW, pool_timeout=POOL_WAIT_SECONDS
-    )
+    engine = create_async_engine(url, pool_size=POOL_SIZE, max_overflow=POOL_OVERFLOW, pool_timeout=POOL_WAIT_SECONDS)
     event.listen(engine.sync_engine, "connect", _prepare_sqlite)
     event.listen(engine.sync_engine, "begin", _begin_sqlite)
     return Engines(engine, engine.execution_options(writes=True), is_sqlite=True)

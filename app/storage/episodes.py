@@ -76,9 +76,7 @@ class EpisodeRepository(Repository):
         wanted = sorted(set(ids))
         found: dict[EpisodeId, Episode] = {}
         for start in range(0, len(wanted), IN_LIMIT):
-            query = select(episodes).where(
-                self._own(episodes), episodes.c.id.in_(wanted[start : start + IN_LIMIT])
-            )
+            query = select(episodes).where(self._own(episodes), episodes.c.id.in_(wanted[start : start + IN_LIMIT]))
             found |= {EpisodeId(row.id): to_episode(row) for row in await self._connection.execute(query)}
         return found
 

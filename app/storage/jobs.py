@@ -44,7 +44,13 @@ class JobRepository(Repository):
         self.queued = False  # whether this unit queued something: then its commit rings the bell
 
     async def enqueue(
-        self, kind: Step, key: str, payload: Mapping[str, Any], now: datetime, *, first_sequence: int | None = None
+        self,
+        kind: Step,
+        key: str,
+        payload: Mapping[str, Any],
+        now: datetime,
+        *,
+        first_sequence: int | None = None,
     ) -> JobId:
         """Queue a job, or let the twin that already waits absorb it (the highest of each number wins)."""
         self.queued = True
@@ -54,7 +60,10 @@ class JobRepository(Repository):
             twin = to_job(row)
             covers = [n for n in (twin.first_sequence, first_sequence) if n is not None]
             await self._set(
-                twin.id, payload=_merged(twin.payload, payload), first_sequence=min(covers, default=None), due_at=now
+                twin.id,
+                payload=_merged(twin.payload, payload),
+                first_sequence=min(covers, default=None),
+                due_at=now,
             )
             return twin.id
         made = new_id()
@@ -67,21 +76,24 @@ class JobRepository(Repository):
 
     async def claim(self, now: datetime, stale_before: datetime, erasures: int) -> Attempt | None:
         """Take the first due job, unless one of this namespace runs. A silent worker's job is queued again."""
-        running = (
-            await self._connection.execute(self._select().where(jobs.c.state == JobState.RUNNING))
-        ).all()
+        running = (await self._connection.execute(self._select().where(jobs.c.state == JobState.RUNNING))).all()
         if any(row.heartbeat_at >= stale_before for row in running):
             return None
         for row in running:
             await self._set(JobId(row.id), state=JobState.QUEUED.value, token=None)
         due = self._select().where(jobs.c.state == JobState.QUEUED, jobs.c.due_at <= now)
-        row = (await self._connection.execute(due.order_by(jobs.c.id).limit(1))).one_or_none()
-        if row is None:
+        first = (await self._connection.execute(due.order_by(jobs.c.id).limit(1))).one_or_none()
+        if first is None:
             return None
         token = new_id()
-        job = replace(to_job(row), state=JobState.RUNNING, attempts=row.attempts + 1, started_at=now)
+        job = replace(to_job(first), state=JobState.RUNNING, attempts=first.attempts + 1, started_at=now)
         await self._set(
-            job.id, state=job.state.value, attempts=job.attempts, started_at=now, heartbeat_at=now, token=token
+            job.id,
+            state=job.state.value,
+            attempts=job.attempts,
+            started_at=now,
+            heartbeat_at=now,
+            token=token,
         )
         return Attempt(self._namespace, job, token, erasures)
 
@@ -99,14 +111,17 @@ class JobRepository(Repository):
     async def succeed(self, attempt: Attempt, result: Mapping[str, Any], now: datetime) -> bool:
         """Settle as succeeded. False if the attempt no longer holds the job."""
         return await self._settle(
-            attempt, state=JobState.SUCCEEDED.value, result=dict(result), error=None, token=None, finished_at=now
+            attempt,
+            state=JobState.SUCCEEDED.value,
+            result=dict(result),
+            error=None,
+            token=None,
+            finished_at=now,
         )
 
     async def fail(self, attempt: Attempt, error: Mapping[str, Any], now: datetime) -> bool:
         """Settle as failed, with its cause."""
-        return await self._settle(
-            attempt, state=JobState.FAILED.value, error=dict(error), token=None, finished_at=now
-        )
+        return await self._settle(attempt, state=JobState.FAILED.value, error=dict(error), token=None, finished_at=now)
 
     async def postpone(self, attempt: Attempt, error: Mapping[str, Any] | None, due_at: datetime) -> bool:
         """Queue again for later; what follows it in the queue need not wait."""

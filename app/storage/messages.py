@@ -1,5 +1,6 @@
 """Conversations and their messages: the immutable log, and the buffer as a query over it."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -9,9 +10,12 @@ from uuid import UUID
 from sqlalchemy import Row, Select, and_, func, insert, select, update
 
 from app.domain.errors import NotFound
+from app.domain.filters import Filter
 from app.domain.ids import ConversationId, EpisodeId, MessageId
+from app.domain.levels import Level
 from app.domain.messages import Image, Message, Role
 from app.domain.namespaces import Conversation
+from app.storage.filters import within
 from app.storage.repository import IN_LIMIT, Repository, new_id
 from app.storage.tables import conversations, messages
 
@@ -36,6 +40,30 @@ class Buffer:
     last_recorded_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a message stands: all that ranking needs to know of it."""
+
+    id: MessageId
+    conversation: ConversationId
+    position: int
+    sequence: int
+    speaker: str | None
+    occurred_at: datetime
+
+
+def to_place(row: Row[Any]) -> Place:
+    """A row of `_places` as a value."""
+    return Place(
+        MessageId(row.id),
+        ConversationId(row.conversation_id),
+        row.position,
+        row.sequence,
+        row.speaker,
+        row.occurred_at,
+    )
+
+
 def to_message(row: Row[Any]) -> Message:
     """A message row as a value."""
     return Message(
@@ -46,6 +74,7 @@ def to_message(row: Row[Any]) -> Message:
         content=row.content,
         occurred_at=row.occurred_at,
         recorded_at=row.recorded_at,
+        position=row.position,
         external_id=row.external_id,
         speaker=row.speaker,
         images=tuple(Image(**image) for image in row.images),
@@ -70,9 +99,7 @@ class MessageRepository(Repository):
         if found is not None:
             return found
         made = new_id()
-        await self._connection.execute(
-            insert(conversations).values(self._row(id=made, name=name, created_at=now))
-        )
+        await self._connection.execute(insert(conversations).values(self._row(id=made, name=name, created_at=now)))
         return ConversationId(made)
 
     async def list_conversations(self, after: UUID | None, limit: int) -> Sequence[Conversation]:
@@ -106,9 +133,7 @@ class MessageRepository(Repository):
         """Which of a client's ids are stored already."""
         found: dict[str, Known] = {}
         for start in range(0, len(external_ids), IN_LIMIT):
-            query = select(
-                messages.c.external_id, messages.c.id, messages.c.sequence, messages.c.digest
-            ).where(
+            query = select(messages.c.external_id, messages.c.id, messages.c.sequence, messages.c.digest).where(
                 self._own(messages),
                 messages.c.conversation_id == conversation,
                 messages.c.external_id.in_(external_ids[start : start + IN_LIMIT]),
@@ -124,6 +149,7 @@ class MessageRepository(Repository):
                 id=message.id,
                 conversation_id=message.conversation,
                 sequence=message.sequence,
+                position=message.position,
                 external_id=message.external_id,
                 role=message.role.value,
                 speaker=message.speaker,
@@ -134,7 +160,6 @@ class MessageRepository(Repository):
                 occurred_at=message.occurred_at,
                 recorded_at=message.recorded_at,
                 episode_id=None,
-                embedded=False,
             )
             for message, digest in new
         ]
@@ -150,9 +175,7 @@ class MessageRepository(Repository):
 
     async def page(self, conversation: ConversationId, after: int, limit: int) -> Sequence[Message]:
         """Messages of a conversation with a sequence above `after`, in order."""
-        query = self._select().where(
-            messages.c.conversation_id == conversation, messages.c.sequence > after
-        )
+        query = self._select().where(messages.c.conversation_id == conversation, messages.c.sequence > after)
         return await self._fetch(query.order_by(messages.c.sequence).limit(limit))
 
     async def many(self, ids: Iterable[MessageId]) -> Mapping[MessageId, Message]:
@@ -171,18 +194,8 @@ class MessageRepository(Repository):
 
     async def buffer(self, conversation: ConversationId, limit: int) -> Sequence[Message]:
         """The first `limit` messages of a conversation that belong to no episode, in order."""
-        query = self._select().where(
-            messages.c.conversation_id == conversation, messages.c.episode_id.is_(None)
-        )
+        query = self._select().where(messages.c.conversation_id == conversation, messages.c.episode_id.is_(None))
         return await self._fetch(query.order_by(messages.c.sequence).limit(limit))
-
-    async def before(self, conversation: ConversationId, sequence: int) -> Message | None:
-        """The message that precedes `sequence` in its conversation."""
-        query = self._select().where(
-            messages.c.conversation_id == conversation, messages.c.sequence < sequence
-        )
-        found = await self._fetch(query.order_by(messages.c.sequence.desc()).limit(1))
-        return found[0] if found else None
 
     async def buffers(self) -> Sequence[Buffer]:
         """All non-empty buffers."""
@@ -200,19 +213,6 @@ class MessageRepository(Repository):
         rows = await self._connection.execute(query)
         return [Buffer(ConversationId(row[0]), *row[1:]) for row in rows]
 
-    async def unembedded(self, ids: Sequence[MessageId]) -> set[MessageId]:
-        """Which of these messages have no vectors yet."""
-        query = select(messages.c.id).where(
-            self._own(messages), messages.c.id.in_(ids), messages.c.embedded.is_(False)
-        )
-        return {MessageId(row.id) for row in await self._connection.execute(query)}
-
-    async def mark_embedded(self, ids: Sequence[MessageId]) -> None:
-        """Record that these messages' vectors are stored."""
-        await self._connection.execute(
-            update(messages).where(self._own(messages), messages.c.id.in_(ids)).values(embedded=True)
-        )
-
     async def assign(self, episode: EpisodeId, ids: Sequence[MessageId]) -> int:
         """Move messages from the buffer into an episode. Returns how many were still in the buffer."""
         changed = await self._connection.execute(
@@ -227,30 +227,61 @@ class MessageRepository(Repository):
         query = select(messages.c.speaker).where(self._own(messages), messages.c.speaker.is_not(None))
         return sorted((await self._connection.execute(query.distinct())).scalars())
 
-    async def neighbours(self, of: Sequence[Message]) -> Sequence[Message]:
-        """The messages directly before and after each of `of` in its conversation, without `of` themselves."""
-        wanted: set[UUID] = set()
-        for start in range(0, len(of), IN_LIMIT // 2):
-            chunk = [message.id for message in of[start : start + IN_LIMIT // 2]]
-            around = select(
-                messages.c.id,
-                func.lag(messages.c.id).over(
-                    partition_by=messages.c.conversation_id, order_by=messages.c.sequence
-                ).label("previous"),
-                func.lead(messages.c.id).over(
-                    partition_by=messages.c.conversation_id, order_by=messages.c.sequence
-                ).label("next"),
-            ).where(self._own(messages)).subquery()  # fmt: skip
-            rows = await self._connection.execute(select(around).where(around.c.id.in_(chunk)))
-            wanted.update(found for row in rows for found in (row.previous, row.next) if found is not None)
-        have = {message.id for message in of}
-        return list((await self.many(MessageId(found) for found in wanted - have)).values())
+    async def places(self, ids: Iterable[MessageId]) -> Sequence[Place]:
+        """Where these messages stand, without their text."""
+        wanted = sorted(set(ids))
+        found: list[Place] = []
+        for start in range(0, len(wanted), IN_LIMIT):
+            query = self._places().where(messages.c.id.in_(wanted[start : start + IN_LIMIT]))
+            found += [to_place(row) for row in await self._connection.execute(query)]
+        return found
+
+    async def around(self, of: Sequence[Place], reach: int) -> Sequence[Place]:
+        """The places of all messages at most `reach` positions from one of `of`, those included."""
+        wanted: dict[ConversationId, set[int]] = defaultdict(set)
+        for place in of:
+            wanted[place.conversation].update(range(place.position - reach, place.position + reach + 1))
+        found: list[Place] = []
+        for conversation, positions in wanted.items():
+            ordered = sorted(positions)
+            for start in range(0, len(ordered), IN_LIMIT):
+                query = self._places().where(
+                    messages.c.conversation_id == conversation,
+                    messages.c.position.in_(ordered[start : start + IN_LIMIT]),
+                )
+                found += [to_place(row) for row in await self._connection.execute(query)]
+        return found
+
+    async def matching(self, ids: Iterable[MessageId], limits: Filter) -> set[MessageId]:
+        """Which of these messages meet the limits."""
+        wanted = set(ids)
+        condition = within(Level.MESSAGE, limits)
+        if condition is None:
+            return wanted
+        query = select(messages.c.id).where(self._own(messages), condition[1])
+        ordered = sorted(wanted)
+        found: set[MessageId] = set()
+        for start in range(0, len(ordered), IN_LIMIT):
+            chunk = query.where(messages.c.id.in_(ordered[start : start + IN_LIMIT]))
+            found |= {MessageId(row.id) for row in await self._connection.execute(chunk)}
+        return found
+
+    async def last_position(self, conversation: ConversationId) -> int:
+        """The position of a conversation's newest message; 0 if it has none."""
+        query = select(func.max(messages.c.position)).where(
+            self._own(messages), messages.c.conversation_id == conversation
+        )
+        return (await self._connection.execute(query)).scalar_one() or 0
 
     async def counts(self) -> tuple[int, int]:
         """(messages, of them in the buffer)."""
         buffered = func.count().filter(messages.c.episode_id.is_(None))
         row = (await self._connection.execute(select(func.count(), buffered).where(self._own(messages)))).one()
         return row[0], row[1]
+
+    def _places(self) -> Select[Any]:
+        columns = ("id", "conversation_id", "position", "sequence", "speaker", "occurred_at")
+        return select(*(messages.c[name] for name in columns)).where(self._own(messages))
 
     def _select(self) -> Select[Any]:
         return select(messages).where(self._own(messages))

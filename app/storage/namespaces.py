@@ -31,14 +31,29 @@ from app.storage.tables import (
 )
 
 ERASED_IN_ORDER = (
-    citations, statements, themes, embeddings, postings, word_statistics, messages, episodes, conversations, jobs,
+    citations,
+    statements,
+    themes,
+    embeddings,
+    postings,
+    word_statistics,
+    messages,
+    episodes,
+    conversations,
+    jobs,
 )  # children before parents
 
 
 def to_namespace(row: Row[Any]) -> Namespace:
     """A namespace row as a value."""
     return Namespace(
-        NamespaceId(row.id), row.name, row.created_at, row.sequence, row.revision, row.erasures, row.embedding_profile
+        NamespaceId(row.id),
+        row.name,
+        row.created_at,
+        row.sequence,
+        row.revision,
+        row.erasures,
+        row.embedding_profile,
     )
 
 

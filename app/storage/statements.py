@@ -110,6 +110,11 @@ class StatementRepository(Repository):
             found |= {statement.id: statement for statement in await self._fetch(query)}
         return found
 
+    async def first_cited(self, ids: Iterable[StatementId]) -> Mapping[StatementId, MessageId]:
+        """The earliest message that each statement cites."""
+        cited = await self._citations(sorted(set(ids)))
+        return {statement: found[0] for statement, found in cited.items() if found}
+
     async def page(self, after: UUID | None, limit: int, *, superseded: bool) -> Sequence[Statement]:
         """Statements in the order they were made; only current ones unless `superseded`."""
         query = self._select()

@@ -60,8 +60,13 @@ namespaces = Table(
     Column("revision", BigInteger, nullable=False),  # raised by every write; caches are keyed by it
     Column("erasures", BigInteger, nullable=False),  # raised by every delete; running steps check it
     Column("embedding_profile", String(200), nullable=False),  # model, revision, dimension of its vectors
-    Index("uq_namespaces_live_name", "name", unique=True, sqlite_where=text("deleted_at IS NULL"),
-          postgresql_where=text("deleted_at IS NULL")),
+    Index(
+        "uq_namespaces_live_name",
+        "name",
+        unique=True,
+        sqlite_where=text("deleted_at IS NULL"),
+        postgresql_where=text("deleted_at IS NULL"),
+    ),
 )
 
 receipts = Table(
@@ -119,6 +124,7 @@ messages = Table(
     Column("id", Uuid, nullable=False),
     Column("conversation_id", Uuid, nullable=False),
     Column("sequence", BigInteger, nullable=False),
+    Column("position", BigInteger, nullable=False),  # 1, 2, … in its conversation: finds neighbours
     Column("external_id", String(EXTERNAL_ID_LENGTH)),
     Column("role", String(10), nullable=False),
     Column("speaker", String(NAME_LENGTH)),
@@ -129,17 +135,23 @@ messages = Table(
     Column("occurred_at", Instant, nullable=False),
     Column("recorded_at", Instant, nullable=False),
     Column("episode_id", Uuid),  # null: still in the buffer
-    Column("embedded", Boolean, nullable=False),
     _owned("id"),
     _refers("conversation_id", "conversations"),
     _refers("episode_id", "episodes"),
     Index("uq_messages_sequence", "namespace_id", "sequence", unique=True),
     Index("uq_messages_external_id", "namespace_id", "conversation_id", "external_id", unique=True),
     Index("ix_messages_conversation", "namespace_id", "conversation_id", "sequence"),
+    Index("uq_messages_position", "namespace_id", "conversation_id", "position", unique=True),
     Index("ix_messages_episode", "namespace_id", "episode_id", "sequence"),
     Index("ix_messages_occurred_at", "namespace_id", "occurred_at"),
-    Index("ix_messages_buffer", "namespace_id", "conversation_id", "sequence",
-          sqlite_where=text("episode_id IS NULL"), postgresql_where=text("episode_id IS NULL")),
+    Index(
+        "ix_messages_buffer",
+        "namespace_id",
+        "conversation_id",
+        "sequence",
+        sqlite_where=text("episode_id IS NULL"),
+        postgresql_where=text("episode_id IS NULL"),
+    ),
 )
 
 themes = Table(
@@ -202,11 +214,11 @@ embeddings = Table(
     "embeddings",
     metadata,
     _key(),
-    Column("view", String(20), nullable=False),  # message, context, statement, episode: what was embedded
+    Column("level", String(10), nullable=False),
     Column("item_id", Uuid, nullable=False),
     Column("part", Integer, nullable=False),  # long texts have several
     Column("vector", Embedding, nullable=False),  # length 1
-    _owned("view", "item_id", "part"),
+    _owned("level", "item_id", "part"),
     _in_namespace(),
     sqlite_with_rowid=False,
 )
@@ -231,8 +243,8 @@ word_statistics = Table(
     metadata,
     _key(),
     Column("level", String(10), nullable=False),
-    Column("items", BigInteger, nullable=False),
-    Column("terms", BigInteger, nullable=False),  # sum of the items' lengths
+    Column("documents", BigInteger, nullable=False),
+    Column("total_length", BigInteger, nullable=False),  # terms of all of them together
     _owned("level"),
     _in_namespace(),
 )

@@ -39,7 +39,9 @@ def to_theme(row: Row[Any]) -> Theme:
 class ThemeRepository(Repository):
     """Themes of one namespace."""
 
-    async def nearest(self, vector: Vector, limit: int, without: ThemeId | None = None) -> Sequence[tuple[ThemeId, float]]:
+    async def nearest(
+        self, vector: Vector, limit: int, without: ThemeId | None = None
+    ) -> Sequence[tuple[ThemeId, float]]:
         """The themes whose centroids are closest to a unit vector, with cosine similarity, nearest first."""
         closeness = similarity(themes.c.centroid, vector)
         query = select(themes.c.id, closeness).where(self._own(themes))
@@ -90,7 +92,14 @@ class ThemeRepository(Repository):
         )
 
     async def change(
-        self, theme: ThemeId, *, label: str, size: int, vector_sum: Vector, lineage: Mapping[str, Any], now: datetime
+        self,
+        theme: ThemeId,
+        *,
+        label: str,
+        size: int,
+        vector_sum: Vector,
+        lineage: Mapping[str, Any],
+        now: datetime,
     ) -> None:
         """Store a theme's new members' sum, size, label and lineage, and raise its version."""
         await self._connection.execute(

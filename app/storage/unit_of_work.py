@@ -20,6 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.errors import NotFound, StoreUnavailable
 from app.domain.ids import NamespaceId
 from app.domain.namespaces import Namespace
+from app.storage import migrate
 from app.storage.embeddings import EmbeddingRepository
 from app.storage.engine import Engines
 from app.storage.episodes import EpisodeRepository
@@ -115,6 +116,18 @@ class Storage:
         async with _store_errors(), self.engines.read.connect() as connection:
             yield Directory(connection)
 
+    async def requeue_running(self) -> int:
+        """Queue again what was running when the only process that runs jobs ended. Returns how many."""
+        async with self._write_connection() as connection:
+            count = await Directory(connection).requeue_running()
+            await connection.commit()
+        return count
+
+    async def schema_revision(self) -> str | None:
+        """The schema's revision; None if the database was never migrated. Raises StoreUnavailable."""
+        async with _store_errors():
+            return await migrate.current(self.engines.read)
+
     @asynccontextmanager
     async def _write_connection(self) -> AsyncIterator[AsyncConnection]:
         line: AbstractAsyncContextManager[object] = self.writers or nullcontext()
@@ -145,5 +158,3 @@ async def _store_errors() -> AsyncIterator[None]:
         if error.connection_invalidated:
             raise StoreUnavailable("the connection to the database was lost") from error
         raise
-
-

@@ -3,40 +3,34 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import numpy as np
-from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, FromClause, func, insert, select, update
+from sqlalchemy import ColumnElement, func, insert, select, update
 
+from app.domain.bm25 import Postings
 from app.domain.levels import Level
+from app.storage.filters import Within
 from app.storage.repository import Repository
 from app.storage.tables import postings, word_statistics
 
 
+IdT = TypeVar("IdT", bound=UUID)
+
+
 @dataclass(frozen=True, slots=True)
-class Postings:
-    """Where a question's terms occur. Arrays are parallel, shape (n,), one entry a (term, item) pair.
+class Occurrences:
+    """Where a question's terms occur in a level: `postings` number the items by their place in `items`."""
 
-    `items` are ids; `terms` index into `vocabulary`; `document_frequency` (v,) counts the level's items that
-    hold each term, filtered or not; `count` and `mean_length` describe the whole level.
-    """
-
-    vocabulary: tuple[str, ...]
     items: tuple[UUID, ...]
-    terms: NDArray[np.int64]
-    frequencies: NDArray[np.float64]
-    lengths: NDArray[np.float64]
-    document_frequency: NDArray[np.float64]
-    count: int
-    mean_length: float
+    postings: Postings
 
 
 class WordRepository(Repository):
     """Postings of one namespace."""
 
-    async def add(self, level: Level, documents: Mapping[UUID, Sequence[str]]) -> None:
+    async def add(self, level: Level, documents: Mapping[IdT, Sequence[str]]) -> None:
         """Index items' terms (with repeats). Each item is added once; the namespace's row must be locked."""
         rows = [
             self._row(level=level.value, term=term, item_id=item, frequency=count, length=len(terms))
@@ -47,51 +41,56 @@ class WordRepository(Repository):
             await self._connection.execute(insert(postings), rows)
         await self._count(level, len(documents), sum(len(terms) for terms in documents.values()))
 
-    async def lookup(
-        self, level: Level, terms: Sequence[str], within: tuple[FromClause, ColumnElement[bool]] | None = None
-    ) -> Postings:
+    async def lookup(self, level: Level, terms: Sequence[str], within: Within | None = None) -> Occurrences:
         """All occurrences of `terms` in a level; `within` limits the items to those of a joined table."""
-        vocabulary = tuple(sorted(set(terms)))
-        count, total = await self._statistics(level)
+        vocabulary = sorted(set(terms))
+        documents, total = await self._statistics(level)
         matches = (self._own(postings), postings.c.level == level.value, postings.c.term.in_(vocabulary))
-        query = select(postings.c.item_id, postings.c.term, postings.c.frequency, postings.c.length).where(*matches)
-        if within is not None:
-            table, condition = within
-            query = query.select_from(
-                postings.join(
-                    table, (table.c.namespace_id == postings.c.namespace_id) & (table.c.id == postings.c.item_id)
-                )
-            ).where(condition)
-        rows = (await self._connection.execute(query)).all() if vocabulary else []
-        by_term = select(postings.c.term, func.count()).where(*matches).group_by(postings.c.term)
-        held: dict[str, int] = (
-            {row[0]: row[1] for row in await self._connection.execute(by_term)} if vocabulary else {}
-        )
-        index = {term: position for position, term in enumerate(vocabulary)}
-        return Postings(
-            vocabulary,
-            tuple(row.item_id for row in rows),
-            np.array([index[row.term] for row in rows], dtype=np.int64),
-            np.array([row.frequency for row in rows], dtype=np.float64),
-            np.array([row.length for row in rows], dtype=np.float64),
-            np.array([held.get(term, 0) for term in vocabulary], dtype=np.float64),
-            count,
-            total / count if count else 0.0,
+        rows = await self._rows(matches, within) if vocabulary else []
+        containing = await self._containing(matches) if vocabulary else {}
+        items = tuple(dict.fromkeys(row.item_id for row in rows))
+        number = {item: index for index, item in enumerate(items)}
+        place = {term: index for index, term in enumerate(vocabulary)}
+        return Occurrences(
+            items,
+            Postings(
+                items=len(items),
+                item=np.array([number[row.item_id] for row in rows], dtype=np.intp),
+                term=np.array([place[row.term] for row in rows], dtype=np.intp),
+                frequency=np.array([row.frequency for row in rows], dtype=np.float64),
+                length=np.array([row.length for row in rows], dtype=np.float64),
+                containing=np.array([containing.get(term, 0) for term in vocabulary], dtype=np.float64),
+                documents=documents,
+                mean_length=total / documents if documents else 0.0,
+            ),
         )
 
+    async def _rows(self, matches: Sequence[ColumnElement[bool]], within: Within | None) -> Sequence[Any]:
+        columns = (postings.c.item_id, postings.c.term, postings.c.frequency, postings.c.length)
+        query = select(*columns).where(*matches).order_by(postings.c.item_id, postings.c.term)
+        if within is not None:
+            table, condition = within
+            same = (table.c.namespace_id == postings.c.namespace_id) & (table.c.id == postings.c.item_id)
+            query = query.select_from(postings.join(table, same)).where(condition)
+        return (await self._connection.execute(query)).all()
+
+    async def _containing(self, matches: Sequence[ColumnElement[bool]]) -> Mapping[str, int]:
+        query = select(postings.c.term, func.count()).where(*matches).group_by(postings.c.term)
+        return {row[0]: row[1] for row in await self._connection.execute(query)}
+
     async def _statistics(self, level: Level) -> tuple[int, int]:
-        query = select(word_statistics.c.items, word_statistics.c.terms).where(
+        query = select(word_statistics.c.documents, word_statistics.c.total_length).where(
             self._own(word_statistics), word_statistics.c.level == level.value
         )
         row = (await self._connection.execute(query)).one_or_none()
-        return (0, 0) if row is None else (row.items, row.terms)
+        return (0, 0) if row is None else (row.documents, row.total_length)
 
     async def _count(self, level: Level, items: int, terms: int) -> None:
         changed = await self._connection.execute(
             update(word_statistics)
             .where(self._own(word_statistics), word_statistics.c.level == level.value)
-            .values(items=word_statistics.c.items + items, terms=word_statistics.c.terms + terms)
+            .values(documents=word_statistics.c.documents + items, total_length=word_statistics.c.total_length + terms)
         )
         if changed.rowcount == 0:
-            values: dict[str, Any] = self._row(level=level.value, items=items, terms=terms)
+            values: dict[str, Any] = self._row(level=level.value, documents=items, total_length=terms)
             await self._connection.execute(insert(word_statistics).values(values))

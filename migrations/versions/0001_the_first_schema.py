@@ -67,12 +67,12 @@ def upgrade() -> None:
     op.create_table(
         "embeddings",
         sa.Column("namespace_id", sa.Uuid(), nullable=False),
-        sa.Column("view", sa.String(length=20), nullable=False),
+        sa.Column("level", sa.String(length=10), nullable=False),
         sa.Column("item_id", sa.Uuid(), nullable=False),
         sa.Column("part", sa.Integer(), nullable=False),
         sa.Column("vector", Embedding(), nullable=False),
         sa.ForeignKeyConstraint(["namespace_id"], ["namespaces.id"], name=op.f("fk_embeddings_namespace_id")),
-        sa.PrimaryKeyConstraint("namespace_id", "view", "item_id", "part", name=op.f("pk_embeddings")),
+        sa.PrimaryKeyConstraint("namespace_id", "level", "item_id", "part", name=op.f("pk_embeddings")),
         sqlite_with_rowid=False,
     )
     op.create_table(
@@ -136,8 +136,8 @@ def upgrade() -> None:
         "word_statistics",
         sa.Column("namespace_id", sa.Uuid(), nullable=False),
         sa.Column("level", sa.String(length=10), nullable=False),
-        sa.Column("items", sa.BigInteger(), nullable=False),
-        sa.Column("terms", sa.BigInteger(), nullable=False),
+        sa.Column("documents", sa.BigInteger(), nullable=False),
+        sa.Column("total_length", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(
             ["namespace_id"], ["namespaces.id"], name=op.f("fk_word_statistics_namespace_id")
         ),
@@ -205,6 +205,7 @@ def upgrade() -> None:
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("conversation_id", sa.Uuid(), nullable=False),
         sa.Column("sequence", sa.BigInteger(), nullable=False),
+        sa.Column("position", sa.BigInteger(), nullable=False),
         sa.Column("external_id", sa.String(length=255), nullable=True),
         sa.Column("role", sa.String(length=10), nullable=False),
         sa.Column("speaker", sa.String(length=200), nullable=True),
@@ -215,7 +216,6 @@ def upgrade() -> None:
         sa.Column("occurred_at", Instant(), nullable=False),
         sa.Column("recorded_at", Instant(), nullable=False),
         sa.Column("episode_id", sa.Uuid(), nullable=True),
-        sa.Column("embedded", sa.Boolean(), nullable=False),
         sa.ForeignKeyConstraint(
             ["namespace_id", "conversation_id"],
             ["conversations.namespace_id", "conversations.id"],
@@ -245,6 +245,9 @@ def upgrade() -> None:
     op.create_index("ix_messages_occurred_at", "messages", ["namespace_id", "occurred_at"], unique=False)
     op.create_index(
         "uq_messages_external_id", "messages", ["namespace_id", "conversation_id", "external_id"], unique=True
+    )
+    op.create_index(
+        "uq_messages_position", "messages", ["namespace_id", "conversation_id", "position"], unique=True
     )
     op.create_index("uq_messages_sequence", "messages", ["namespace_id", "sequence"], unique=True)
 
@@ -278,6 +281,7 @@ def downgrade() -> None:
 
     op.drop_table("citations")
     op.drop_index("uq_messages_sequence", table_name="messages")
+    op.drop_index("uq_messages_position", table_name="messages")
     op.drop_index("uq_messages_external_id", table_name="messages")
     op.drop_index("ix_messages_occurred_at", table_name="messages")
     op.drop_index("ix_messages_episode", table_name="messages")

@@ -1,0 +1,52 @@
+"""What routes are given: the services, and the check that no query parameter is unknown."""
+
+from dataclasses import dataclass
+from typing import Annotated, cast
+
+from fastapi import Depends, Request
+
+from app.domain.errors import FieldError, InvalidInput
+from app.services.answer import Answering
+from app.services.flush import Flush
+from app.services.forgetting import Forgetting
+from app.services.health import Health
+from app.services.ingest import Ingest
+from app.services.memory import Memory
+from app.services.namespaces import Namespaces
+from app.services.search import Search
+from app.services.work import Work
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """All use cases that HTTP offers."""
+
+    ingest: Ingest
+    flush: Flush
+    search: Search
+    answering: Answering
+    memory: Memory
+    work: Work
+    namespaces: Namespaces
+    forgetting: Forgetting
+    health: Health
+    default_tokens: int  # of a context, where the request names no budget
+
+
+def services(request: Request) -> Services:
+    """The services of this application."""
+    return cast(Services, request.app.state.services)
+
+
+Use = Annotated[Services, Depends(services)]
+
+
+def known_query_only(request: Request) -> None:
+    """Refuse query parameters that the route does not document: a typo must not be ignored in silence."""
+    operation = request.app.openapi()["paths"][request.scope["route"].path_format][request.method.lower()]
+    known = {p["name"] for p in operation.get("parameters", []) if p["in"] == "query"}
+    unknown = sorted(set(request.query_params) - known)
+    if unknown:
+        allowed = f"is not a parameter of this route; it has: {', '.join(sorted(known)) or 'none'}"
+        fields = [FieldError(f"query/{name}", allowed) for name in unknown]
+        raise InvalidInput("unknown query parameter", fields)

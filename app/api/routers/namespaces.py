@@ -1,0 +1,48 @@
+"""Namespaces and receipts."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+
+from app.api.dependencies import Use
+from app.api.problems import documented
+from app.api.schemas.common import NamespaceName, Page, PageQuery, encode_cursor
+from app.api.schemas.operations import NamespaceOut, ReceiptOut, StatusOut
+
+router = APIRouter(prefix="/v1", tags=["namespaces"])
+
+
+@router.get("/namespaces", operation_id="list_namespaces", responses=documented())
+async def list_namespaces(page: Annotated[PageQuery, Query()], use: Use) -> Page[NamespaceOut]:
+    """List namespaces, oldest first."""
+    found = await use.namespaces.page(page.after_id(), page.limit)
+    full = len(found) == page.limit
+    return Page(
+        items=[NamespaceOut.model_validate(namespace) for namespace in found],
+        next_cursor=encode_cursor(found[-1].id) if full else None,
+    )
+
+
+@router.get("/namespaces/{namespace}", operation_id="get_namespace", responses=documented(404))
+async def get_namespace(namespace: NamespaceName, use: Use) -> NamespaceOut:
+    """One namespace."""
+    return NamespaceOut.model_validate(await use.namespaces.get(namespace))
+
+
+@router.get("/namespaces/{namespace}/status", operation_id="get_status", responses=documented(404))
+async def get_status(namespace: NamespaceName, use: Use) -> StatusOut:
+    """What is in a namespace, and how far its background work is."""
+    return StatusOut.of(await use.namespaces.status(namespace))
+
+
+@router.delete("/namespaces/{namespace}", status_code=202, operation_id="delete_namespace", responses=documented(404))
+async def delete_namespace(namespace: NamespaceName, use: Use) -> ReceiptOut:
+    """Erase a namespace. It is hidden and its name free at once; the receipt tells when its rows are gone."""
+    return ReceiptOut.model_validate(await use.forgetting.retire(namespace))
+
+
+@router.get("/receipts/{receipt}", operation_id="get_receipt", responses=documented(404))
+async def get_receipt(receipt: UUID, use: Use) -> ReceiptOut:
+    """How far an erasure is."""
+    return ReceiptOut.model_validate(await use.forgetting.receipt(receipt))

@@ -1,0 +1,24 @@
+"""Searching memory."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from app.api.dependencies import Use
+from app.api.problems import documented
+from app.api.schemas.common import NamespaceName
+from app.api.schemas.reading import SearchIn, SearchOut, SearchQuery
+
+router = APIRouter(prefix="/v1/namespaces/{namespace}", tags=["search"])
+
+
+@router.get("/search", operation_id="search_by_query", responses=documented(404, 409))
+async def search_by_query(namespace: NamespaceName, query: Annotated[SearchQuery, Query()], use: Use) -> SearchOut:
+    """Find what is known about something, within a budget of tokens."""
+    return SearchOut.of(await use.search.search(namespace, query.to_ask(use.default_tokens)))
+
+
+@router.post("/search", operation_id="search_memory", responses=documented(404, 409))
+async def search_memory(namespace: NamespaceName, body: SearchIn, use: Use) -> SearchOut:
+    """Find what is known about something, within a budget of tokens."""
+    return SearchOut.of(await use.search.search(namespace, body.to_ask(use.default_tokens)))

@@ -1,0 +1,1 @@
+"""Request and response bodies, exactly as documented under /docs."""

@@ -1,0 +1,157 @@
+"""Namespaces, jobs, flush, health."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pydantic import Field
+
+from app.api.schemas.common import Name, PageQuery, Request, Response
+from app.domain.jobs import Job, JobState, Step
+from app.services.flush import Flushed
+from app.services.namespaces import Status
+
+WAIT_SECONDS = 300  # longest a request may wait for background work
+
+
+class NamespaceOut(Response):
+    """A namespace."""
+
+    id: UUID
+    name: str
+    created_at: datetime
+    sequence: int = Field(description="Of its newest message.")
+    revision: int = Field(description="Grows with every write.")
+    embedding_profile: str
+
+
+class StatusOut(Response):
+    """A namespace in numbers, and how far its background work is."""
+
+    messages: int
+    buffered: int = Field(description="Messages that belong to no episode yet.")
+    episodes: int
+    statements: int
+    themes: int
+    pending_jobs: int
+    failed_jobs: int
+    degraded: int = Field(description="Texts that stand in until a model writes better ones.")
+    sequence: int
+    settled_sequence: int = Field(description="No queued or running job covers a message up to this one.")
+    revision: int
+    usage: dict[str, Any] = Field(description="Model usage by stage; empty without a language model.")
+
+    @classmethod
+    def of(cls, status: Status) -> "StatusOut":
+        """From the service's result."""
+        return cls(
+            messages=status.messages,
+            buffered=status.buffered,
+            episodes=status.episodes,
+            statements=status.statements,
+            themes=status.themes,
+            pending_jobs=status.jobs.pending,
+            failed_jobs=status.jobs.of(JobState.FAILED),
+            degraded=status.degraded,
+            sequence=status.namespace.sequence,
+            settled_sequence=status.settled_sequence,
+            revision=status.namespace.revision,
+            usage={},
+        )
+
+
+class ReceiptOut(Response):
+    """Follows an erasure, also after its namespace is gone."""
+
+    id: UUID
+    namespace: str
+    what: str
+    state: str = Field(description="pending or done")
+    requested_at: datetime
+    finished_at: datetime | None
+    erased: dict[str, int] | None = Field(description="Rows removed, by table.")
+
+
+class JobOut(Response):
+    """A unit of background work."""
+
+    id: UUID
+    kind: Step
+    key: str
+    state: JobState
+    attempts: int
+    error: dict[str, Any] | None = Field(description="Why the last attempt failed, if it did.")
+    result: dict[str, Any] | None = Field(description="What it did, in numbers.")
+    created_at: datetime
+    due_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    usage: dict[str, Any] | None
+
+    @classmethod
+    def of(cls, job: Job) -> "JobOut":
+        """From the domain's form."""
+        return cls.model_validate(job)
+
+
+class JobsQuery(PageQuery):
+    """Which jobs."""
+
+    state: JobState | None = None
+
+
+class FlushIn(Request):
+    """What to flush and how long to wait."""
+
+    conversation: Name | None = Field(None, description="Only this one; all if missing.")
+    wait_seconds: float = Field(0, ge=0, le=WAIT_SECONDS, description="Wait so long for the work to settle.")
+
+
+class FlushJobs(Response):
+    """The namespace's jobs by how they ended."""
+
+    succeeded: int
+    failed: int
+    pending: int
+
+
+class FlushOut(Response):
+    """How far the work is. Settled: nothing queued, running or in the buffer; failed jobs are counted."""
+
+    settled: bool
+    sequence: int
+    jobs: FlushJobs
+
+    @classmethod
+    def of(cls, flushed: Flushed) -> "FlushOut":
+        """From the service's result."""
+        jobs = flushed.jobs
+        return cls(
+            settled=flushed.settled,
+            sequence=flushed.sequence,
+            jobs=FlushJobs(
+                succeeded=jobs.of(JobState.SUCCEEDED), failed=jobs.of(JobState.FAILED), pending=jobs.pending
+            ),
+        )
+
+
+class Live(Response):
+    """The process answers."""
+
+    status: str = Field("ok", examples=["ok"])
+
+
+class Ready(Response):
+    """Whether requests can be served, and what was looked at."""
+
+    status: str = Field(examples=["ok", "failing"])
+    checks: dict[str, str] = Field(examples=[{"database": "ok", "schema": "ok", "embedder": "ok"}])
+
+
+class Version(Response):
+    """What runs here."""
+
+    version: str
+    embedding_profile: str
+    chat: str
+    database: str

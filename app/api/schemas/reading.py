@@ -1,0 +1,252 @@
+"""Search and answer."""
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import Field
+
+from app.api.schemas.common import Request, Response, Said, Time, TimeUntil
+from app.api.schemas.memory import MessageRefOut
+from app.api.schemas.messages import Metadata
+from app.domain.filters import Filter
+from app.domain.levels import Level
+from app.services.answer import Answered, Cited
+from app.services.search import TOP_K, Ask, Found, Hit, Strategy
+
+QUERY_LENGTH = 10_000  # characters
+
+Count = Annotated[int, Field(ge=0, le=TOP_K)]
+
+
+class _Reading(Request):
+    """What every read has in common."""
+
+    strategy: Strategy = Field(Strategy.ADAPTIVE, description="How candidates are ranked.")
+    max_tokens: int | None = Field(
+        None, ge=64, le=32_000, description="Budget of the context; READ__MAX_TOKENS if missing."
+    )
+    levels: list[Level] = Field(
+        default_factory=lambda: [Level.STATEMENT, Level.EPISODE, Level.MESSAGE],
+        min_length=1,
+        max_length=4,
+        description="Levels that may be handed out.",
+    )
+    since: Time | None = Field(None, alias="from", description="Only what happened at this time or later.")
+    until: TimeUntil | None = Field(None, alias="to", description="Only what happened up to this time.")
+    as_of: Time | None = Field(None, description="Read the past: what was said up to then, as it held then.")
+    min_score: float = Field(0, ge=0, le=1, description="Only items that score at least so much.")
+    min_sequence: int | None = Field(
+        None,
+        ge=0,
+        le=2**63 - 1,
+        description="Wait until memory is settled up to this message, or answer 409.",
+    )
+    explain: bool = Field(default=False, description="Also return what led to the choice.")
+
+    def _ask(self, text: str, default_tokens: int, **more: Any) -> Ask:  # noqa: ANN401
+        return Ask(
+            text=text,
+            max_tokens=self.max_tokens or default_tokens,
+            strategy=self.strategy,
+            levels=frozenset(self.levels),
+            min_score=self.min_score,
+            min_sequence=self.min_sequence,
+            explain=self.explain,
+            **more,
+        )
+
+    def _limits(self, metadata: dict[str, Any] | None = None) -> Filter:
+        return Filter(self.since, self.until, self.as_of, metadata or {})
+
+
+class SearchQuery(_Reading):
+    """A search in the query string."""
+
+    q: Said = Field(max_length=QUERY_LENGTH, description="The question, in any words.")
+    top_k: Count = Field(TOP_K, description="Items at most; 0 gives none.")
+
+    def to_ask(self, default_tokens: int) -> Ask:
+        """The service's form."""
+        return self._ask(self.q, default_tokens, top_k=self.top_k, limits=self._limits())
+
+
+class AnswerQuery(SearchQuery):
+    """A question in the query string."""
+
+    question_date: Time | None = Field(None, description="When it is asked; now if missing.")
+
+    def to_ask(self, default_tokens: int) -> Ask:
+        """The service's form."""
+        return self._ask(self.q, default_tokens, top_k=self.top_k, limits=self._limits(), asked_at=self.question_date)
+
+
+class SearchIn(_Reading):
+    """A search in the body."""
+
+    query: Said = Field(
+        max_length=QUERY_LENGTH, description="The question, in any words.", examples=["Where does Ada live?"]
+    )
+    top_k: Count | dict[Level, Count] = Field(TOP_K, description="Items at most, in all or for each level.")
+    metadata: Metadata = Field(
+        default_factory=dict,
+        description="Only messages whose metadata holds all of this, and what rests on them.",
+    )
+
+    def to_ask(self, default_tokens: int) -> Ask:
+        """The service's form."""
+        return self._ask(self.query, default_tokens, limits=self._limits(self.metadata), **self._counts())
+
+    def _counts(self) -> dict[str, Any]:
+        if isinstance(self.top_k, int):
+            return {"top_k": self.top_k}
+        return {"top_k": TOP_K, "per_level": self.top_k}
+
+
+class AnswerIn(SearchIn):
+    """A question in the body."""
+
+    question_date: Time | None = Field(None, description="When it is asked; now if missing.")
+
+    def to_ask(self, default_tokens: int) -> Ask:
+        """The service's form."""
+        return self._ask(
+            self.query,
+            default_tokens,
+            limits=self._limits(self.metadata),
+            asked_at=self.question_date,
+            **self._counts(),
+        )
+
+
+class HitOut(Response):
+    """A piece of evidence."""
+
+    id: UUID
+    level: Level
+    text: str
+    score: float = Field(ge=0, le=1, description="Higher is better; comparable across levels and questions.")
+    occurred_at: datetime
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    theme: UUID | None = None
+    messages: list[MessageRefOut] = Field(description="Those whose words the text carries.")
+    tokens: int
+    degraded: bool
+
+    @classmethod
+    def of(cls, hit: Hit) -> "HitOut":
+        """From the service's result."""
+        item = hit.item
+        return cls(
+            id=item.id,
+            level=item.level,
+            text=item.text,
+            score=round(item.score, 6),
+            occurred_at=item.occurred_at,
+            valid_from=hit.evidence.valid_from,
+            valid_to=hit.evidence.valid_to,
+            theme=item.theme,
+            messages=[MessageRefOut.model_validate(reference) for reference in hit.references],
+            tokens=hit.tokens,
+            degraded=hit.evidence.degraded,
+        )
+
+
+class Gate(Response):
+    """The reader's gate: by which measure items were opened, and how often."""
+
+    measure: str = Field(description="none: items are taken by score alone.")
+    probes: int
+    expanded: int
+    failed: int
+
+
+class SearchOut(Response):
+    """The evidence for a question, by falling score, and the same as one text."""
+
+    query: str
+    strategy: Strategy
+    items: list[HitOut]
+    context: str = Field(description="All items in time order, as a model should read them.")
+    tokens: int = Field(description="Of `context`, never above max_tokens.")
+    tokenizer: str
+    sequence: int = Field(description="Of the newest message.")
+    pending: int = Field(description="Jobs that are queued or running: memory may still grow.")
+    gate: Gate
+    trace: dict[str, Any] | None = None
+
+    @classmethod
+    def of(cls, found: Found) -> "SearchOut":
+        """From the service's result."""
+        return cls(
+            query=found.ask.text,
+            strategy=found.ask.strategy,
+            items=[HitOut.of(hit) for hit in found.hits],
+            context=found.context,
+            tokens=found.tokens,
+            tokenizer=found.tokenizer,
+            sequence=found.sequence,
+            pending=found.pending,
+            gate=Gate(measure="none", probes=0, expanded=0, failed=0),
+            trace=None if found.trace is None else dict(found.trace),
+        )
+
+
+class CitationOut(Response):
+    """Where an answer comes from; `quote` stands in the message word for word."""
+
+    message: UUID
+    external_id: str | None
+    conversation: str
+    occurred_at: datetime
+    quote: str
+    statement: UUID | None
+    episode: UUID | None
+
+    @classmethod
+    def of(cls, cited: Cited) -> "CitationOut":
+        """From the service's result."""
+        return cls(
+            message=cited.message.id,
+            external_id=cited.message.external_id,
+            conversation=cited.message.conversation,
+            occurred_at=cited.occurred_at,
+            quote=cited.citation.quote,
+            statement=cited.citation.statement,
+            episode=cited.citation.episode,
+        )
+
+
+class Usage(Response):
+    """Tokens by stage."""
+
+    context_tokens: int
+    gate_tokens: int
+    answer_tokens: int
+
+
+class AnswerOut(SearchOut):
+    """An answer with its citations and the evidence it was drawn from, or an abstention with its reason."""
+
+    answer: str | None
+    abstained: bool
+    reason: str | None = Field(description="Why it abstained: no_evidence, wrong_person.")
+    confidence: float = Field(ge=0, le=1)
+    citations: list[CitationOut]
+    data: dict[str, Any] | None = None
+    usage: Usage
+
+    @classmethod
+    def answered(cls, answered: Answered) -> "AnswerOut":
+        """From the service's result."""
+        found = SearchOut.of(answered.found)
+        return cls(
+            **found.model_dump(),
+            answer=answered.answer,
+            abstained=answered.abstained,
+            reason=answered.reason,
+            confidence=answered.confidence,
+            citations=[CitationOut.of(cited) for cited in answered.citations],
+            usage=Usage(context_tokens=found.tokens, gate_tokens=0, answer_tokens=0),
+        )

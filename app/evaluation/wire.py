@@ -1,0 +1,162 @@
+"""The parts of the service's replies that the tools read. Other fields are ignored, missing ones an error."""
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.domain.messages import Draft
+
+
+class Reply(BaseModel):
+    """A reply, or a part of one."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class Appended(Reply):
+    """What became of a POST of messages."""
+
+    accepted: int
+    duplicates: int
+
+
+class Jobs(Reply):
+    """A namespace's jobs by how they ended."""
+
+    succeeded: int
+    failed: int
+    pending: int
+
+
+class Flushed(Reply):
+    """How far the background work is."""
+
+    settled: bool
+    jobs: Jobs
+
+
+class Status(Reply):
+    """A namespace in numbers."""
+
+    messages: int
+    buffered: int
+    episodes: int
+    statements: int
+    themes: int
+    pending_jobs: int
+    failed_jobs: int
+    sequence: int
+
+
+class Version(Reply):
+    """What runs at the other end."""
+
+    version: str
+    embedding_profile: str
+    chat: str
+    database: str
+
+
+class Job(Reply):
+    """A unit of background work."""
+
+    id: str
+    kind: str
+    error: dict[str, Any] | None
+
+
+class Reference(Reply):
+    """A message that something rests on."""
+
+    external_id: str | None
+    sequence: int
+
+
+class Message(Reply):
+    """A stored message."""
+
+    external_id: str | None
+    sequence: int
+    speaker: str | None
+    role: str
+    content: str
+    occurred_at: datetime
+
+
+class Episode(Reply):
+    """A closed run of messages."""
+
+    title: str
+    message_count: int
+    started_at: datetime
+    ended_at: datetime
+
+
+class Statement(Reply):
+    """One fact with its citations."""
+
+    text: str
+    kind: str
+    occurred_at: datetime
+    messages: list[Reference]
+
+
+class Theme(Reply):
+    """A group of statements."""
+
+    label: str
+    size: int
+
+
+class Item(Reply):
+    """A piece of evidence."""
+
+    level: str
+    messages: list[Reference]
+
+
+class Gate(Reply):
+    """By which measure items were opened."""
+
+    measure: str
+
+
+class Found(Reply):
+    """The evidence for a question."""
+
+    items: list[Item]
+    context: str
+    tokens: int
+    tokenizer: str
+    gate: Gate
+
+
+class Citation(Reply):
+    """Where an answer comes from."""
+
+    external_id: str | None
+    occurred_at: datetime
+    quote: str
+
+
+class Answer(Found):
+    """An answer with its evidence, or an abstention with its reason."""
+
+    answer: str | None
+    abstained: bool
+    reason: str | None
+    confidence: float = Field(ge=0, le=1)
+    citations: list[Citation]
+
+
+def message_body(draft: Draft) -> dict[str, Any]:
+    """A message as the API takes it."""
+    return {
+        "role": draft.role.value,
+        "content": draft.content,
+        "external_id": draft.external_id,
+        "speaker": draft.speaker,
+        "occurred_at": None if draft.occurred_at is None else draft.occurred_at.isoformat(),
+        "images": [{"caption": image.caption, "query": image.query, "url": image.url} for image in draft.images],
+    }

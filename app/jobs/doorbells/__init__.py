@@ -1,0 +1,1 @@
+"""How the runner learns that a namespace has work."""

@@ -1,0 +1,37 @@
+"""A kind of job as a value: what to do, and how often to try."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from app.domain.errors import AppError
+from app.domain.jobs import Attempt, Step
+
+Handler = Callable[[Attempt], Awaitable[Mapping[str, Any]]]
+"""Runs one attempt; returns what it did in counts and codes, never memory text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How often a job is tried and how long it waits in between: `first_delay`, doubled each time."""
+
+    attempts: int = 5  # an outage of half a minute passes unnoticed; a longer one is shown
+    first_delay: timedelta = timedelta(seconds=2)
+    factor: float = 2.0
+
+    def delay(self, error: Exception, attempt: int) -> timedelta | None:
+        """How long to wait before the next attempt (the first is 1); None gives the job up."""
+        retryable = isinstance(error, AppError) and error.retryable
+        if not retryable or attempt >= self.attempts:
+            return None
+        return self.first_delay * self.factor ** (attempt - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class JobKind:
+    """One kind of job."""
+
+    step: Step
+    run: Handler
+    retry: Retry = Retry()

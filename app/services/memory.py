@@ -1,0 +1,144 @@
+"""Browsing what is remembered, level by level."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from app.domain.episodes import Episode
+from app.domain.ids import ConversationId, EpisodeId, MessageId, StatementId, ThemeId
+from app.domain.messages import Message
+from app.domain.namespaces import Conversation
+from app.domain.records import Statement, Theme
+from app.storage.unit_of_work import ReadUnit, Storage
+
+SHOWN_STATEMENTS = 12  # of a theme; its cap, so normally all
+NEIGHBOURS = 5  # themes shown beside one
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRef:
+    """A message as others point to it."""
+
+    id: MessageId
+    external_id: str | None
+    conversation: str
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class CitedStatement:
+    """A statement with the messages it cites."""
+
+    statement: Statement
+    messages: tuple[MessageRef, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeView:
+    """A theme with what is in it and what is near it."""
+
+    theme: Theme
+    statements: Sequence[tuple[StatementId, str]]
+    span: tuple[datetime, datetime] | None
+    neighbours: Sequence[tuple[ThemeId, str, float]]
+
+
+async def refer(unit: ReadUnit, ids: set[MessageId]) -> Mapping[MessageId, MessageRef]:
+    """References to messages, with their conversations' names."""
+    names = await unit.messages.conversation_names()
+    found = await unit.messages.many(ids)
+    return {
+        message.id: MessageRef(message.id, message.external_id, names[message.conversation], message.sequence)
+        for message in found.values()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Reads of one namespace's levels. All raise NotFound for what is not there."""
+
+    storage: Storage
+
+    async def conversations(self, namespace: str, after: UUID | None, limit: int) -> Sequence[Conversation]:
+        """Conversations, oldest first."""
+        async with self._read(namespace) as unit:
+            return await unit.messages.list_conversations(after, limit)
+
+    async def messages(self, namespace: str, conversation: str, after: int, limit: int) -> Sequence[Message]:
+        """A conversation's messages with a sequence above `after`."""
+        async with self._read(namespace) as unit:
+            return await unit.messages.page(await unit.messages.conversation(conversation), after, limit)
+
+    async def message(self, namespace: str, message: MessageId) -> tuple[Message, str]:
+        """One message and its conversation's name."""
+        async with self._read(namespace) as unit:
+            found = await unit.messages.get(message)
+            return found, (await unit.messages.conversation_names())[found.conversation]
+
+    async def episodes(
+        self, namespace: str, after: UUID | None, limit: int
+    ) -> tuple[Sequence[Episode], Mapping[ConversationId, str]]:
+        """Episodes, oldest first, and the names of their conversations."""
+        async with self._read(namespace) as unit:
+            return await unit.episodes.page(after, limit), await unit.messages.conversation_names()
+
+    async def episode(self, namespace: str, episode: EpisodeId) -> tuple[Episode, str]:
+        """One episode and its conversation's name."""
+        async with self._read(namespace) as unit:
+            found = await unit.episodes.get(episode)
+            return found, (await unit.messages.conversation_names())[found.conversation]
+
+    async def statements(
+        self, namespace: str, after: UUID | None, limit: int, *, superseded: bool
+    ) -> Sequence[CitedStatement]:
+        """Statements, oldest first; with `superseded` also those that others replaced."""
+        async with self._read(namespace) as unit:
+            return await _cited(unit, await unit.statements.page(after, limit, superseded=superseded))
+
+    async def statement(self, namespace: str, statement: StatementId) -> CitedStatement:
+        """One statement, current or not."""
+        async with self._read(namespace) as unit:
+            return (await _cited(unit, [await unit.statements.get(statement)]))[0]
+
+    async def themes(self, namespace: str, after: UUID | None, limit: int) -> Sequence[ThemeView]:
+        """Themes, oldest first."""
+        async with self._read(namespace) as unit:
+            return await _views(unit, await unit.themes.page(after, limit))
+
+    async def theme(self, namespace: str, theme: ThemeId) -> ThemeView:
+        """One theme."""
+        async with self._read(namespace) as unit:
+            return (await _views(unit, [await unit.themes.get(theme)]))[0]
+
+    @asynccontextmanager
+    async def _read(self, namespace: str) -> AsyncIterator[ReadUnit]:
+        async with self.storage.directory() as directory:
+            found = await directory.get(namespace)
+        async with self.storage.read(found.id) as unit:
+            yield unit
+
+
+async def _cited(unit: ReadUnit, found: Sequence[Statement]) -> Sequence[CitedStatement]:
+    refs = await refer(unit, {message for statement in found for message in statement.messages})
+    return [CitedStatement(statement, tuple(refs[message] for message in statement.messages)) for statement in found]
+
+
+async def _views(unit: ReadUnit, found: Sequence[Theme]) -> Sequence[ThemeView]:
+    ids = [theme.id for theme in found]
+    members = await unit.statements.of_themes(ids)
+    spans = await unit.statements.spans(ids)
+    near = {
+        theme: await unit.themes.nearest(await unit.themes.centroid(theme), NEIGHBOURS, without=theme) for theme in ids
+    }
+    labels = await unit.themes.many(other for neighbours in near.values() for other, _ in neighbours)
+    return [
+        ThemeView(
+            theme,
+            members.get(theme.id, [])[:SHOWN_STATEMENTS],
+            spans.get(theme.id),
+            [(other, labels[other].label, closeness) for other, closeness in near[theme.id]],
+        )
+        for theme in found
+    ]

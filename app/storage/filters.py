@@ -1,0 +1,69 @@
+"""A read's limits as SQL conditions, one for each level; the same on both databases."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, FromClause, and_, exists, or_, true
+
+from app.domain.filters import Filter
+from app.domain.levels import Level
+from app.storage.dialects import metadata_contains
+from app.storage.tables import citations, episodes, messages, statements
+
+Within = tuple[FromClause, ColumnElement[bool]]
+"""A level's table and the condition on its rows."""
+
+
+def within(level: Level, limits: Filter) -> Within | None:
+    """What a level's items must meet; None if anything goes. Statements must always be current (or as they were)."""
+    if level is Level.STATEMENT:
+        return statements, _statements(limits)
+    if limits.is_empty:
+        return None
+    return (messages, _messages(limits)) if level is Level.MESSAGE else (episodes, _episodes(limits))
+
+
+def _messages(limits: Filter) -> ColumnElement[bool]:
+    when = messages.c.occurred_at
+    parts = [*_between(when, when, limits)]
+    if limits.metadata:
+        parts.append(metadata_contains(messages.c.metadata, dict(limits.metadata)))
+    return and_(true(), *parts)
+
+
+def _episodes(limits: Filter) -> ColumnElement[bool]:
+    parts = [*_between(episodes.c.started_at, episodes.c.ended_at, limits)]
+    if limits.metadata:
+        inside = (messages.c.namespace_id == episodes.c.namespace_id) & (messages.c.episode_id == episodes.c.id)
+        parts.append(exists().where(inside, metadata_contains(messages.c.metadata, dict(limits.metadata))))
+    return and_(true(), *parts)
+
+
+def _statements(limits: Filter) -> ColumnElement[bool]:
+    when = statements.c.occurred_at
+    parts = [*_between(when, when, limits)]
+    if limits.as_of is None:
+        parts.append(statements.c.superseded_by.is_(None))
+    else:
+        parts.append(or_(statements.c.valid_to.is_(None), statements.c.valid_to > limits.as_of))
+    if limits.metadata:
+        cited = and_(
+            citations.c.namespace_id == statements.c.namespace_id,
+            citations.c.statement_id == statements.c.id,
+            messages.c.namespace_id == citations.c.namespace_id,
+            messages.c.id == citations.c.message_id,
+        )
+        parts.append(exists().where(cited, metadata_contains(messages.c.metadata, dict(limits.metadata))))
+    return and_(true(), *parts)
+
+
+def _between(starts: Any, ends: Any, limits: Filter) -> Sequence[ColumnElement[bool]]:  # noqa: ANN401
+    """Overlap with the limits' span; `as_of` asks that all of it had happened."""
+    parts: list[ColumnElement[bool]] = []
+    if limits.since is not None:
+        parts.append(ends >= limits.since)
+    if limits.until is not None:
+        parts.append(starts <= limits.until)
+    if limits.as_of is not None:
+        parts.append(ends <= limits.as_of)
+    return parts

