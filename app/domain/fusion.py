@@ -102,7 +102,10 @@ class FusionPolicy:
 DEFAULT = FusionPolicy()
 STATEMENTS = replace(DEFAULT, bias=DEFAULT.bias - 1.0)
 """A sentence matches a question more sharply than the message around it, and tells less: at equal evidence
-the message goes first. Episodes need no correction: their scores are spread as those of messages are."""
+the message goes first."""
+EPISODES = replace(DEFAULT, bias=DEFAULT.bias - 5.0)
+"""A narrative costs as many tokens as five messages and carries the words of none in full: it comes in where
+nothing closer is left. At a bias of -1 it takes .05 of the recall at 1000 tokens, at -5 nothing."""
 
 RANK_OFFSET = 60  # of reciprocal ranks, as published: the first ranks differ little
 HALF_WORDS = 1 / 3  # BM25 share that maps to 0.5: a third of the question; a long exact match is above it

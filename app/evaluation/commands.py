@@ -96,25 +96,25 @@ def run_evaluation(
     async def work() -> None:
         plan = running.Plan(
             strategies=tuple(dict.fromkeys(strategy or ["adaptive"])),
-            budgets=tuple(sorted(_numbers(budgets, MIN_TOKENS, MAX_TOKENS))),
+            budgets=tuple(sorted(_numbers("--budgets", budgets, MIN_TOKENS, MAX_TOKENS))),
             limit=limit,
             answers=answers,
             prefix=namespace,
         )
         loaded = locomo.load(data)
-        picked = loaded.pick(_numbers(conversations, 1, len(loaded.conversations)))
+        picked = loaded.pick(_numbers("--conversations", conversations, 1, len(loaded.conversations)))
         await running.run(plan, picked, loaded.sha256, url, out)
 
     run(work())
 
 
-def _numbers(text: str, least: int, most: int) -> list[int]:
+def _numbers(option: str, text: str, least: int, most: int) -> list[int]:
     """`"1,2"` as numbers, each once. Raises ToolError."""
     try:
         numbers = [int(part) for part in text.split(",") if part.strip()]
     except ValueError as error:
-        raise ToolError(f'"{text}" must be numbers with commas between, such as 1,2') from error
+        raise ToolError(f'{option} "{text}" must be numbers with commas between, such as 500,1000') from error
     outside = [number for number in numbers if not least <= number <= most]
     if outside:
-        raise ToolError(f"{outside[0]} is not between {least} and {most}")
+        raise ToolError(f"{option}: {outside[0]} is not between {least} and {most}")
     return list(dict.fromkeys(numbers))

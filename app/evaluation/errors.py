@@ -24,6 +24,6 @@ class Refused(ToolError):
 
     def __init__(self, status: int, title: str, detail: str, fields: Sequence[tuple[str, str]] = ()) -> None:
         lines = [f"{title} ({status})" + (f": {detail}" if detail and detail != title else "")]
-        lines += [f"  {pointer}: {problem}" for pointer, problem in fields]
+        lines += [f"  {pointer}: {problem}" for pointer, problem in fields if f"{pointer}: {problem}" not in detail]
         super().__init__("\n".join(lines))
         self.status = status

@@ -55,7 +55,8 @@ async def _post(client: Client, order: Import) -> None:
 
 async def watch(client: Client, namespace: str) -> Status:
     """Flush and wait for the background work, with a display on standard error."""
-    with Progress(SpinnerColumn(), TextColumn("{task.description}"), console=err, transient=True) as display:
+    columns = (SpinnerColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as display:
         task = display.add_task("Remembering", total=None)
 
         def show(status: Status) -> None:

@@ -17,11 +17,13 @@ SHOWN_FAILURES = 10  # named on the terminal; results.jsonl has them all
 def search_table(figures: Sequence[SearchFigures], categories: Mapping[int, str]) -> Table:
     """Strategies and budgets against recall, tokens and times; fits 80 columns."""
     names = ", ".join(f"{number} {name}" for number, name in categories.items())
-    table = _table("Share of the evidence found", f"Categories: {names}. Times in ms, as the client sees them.")
-    table.add_column("strategy")
-    heads = ("budget", "recall", "strict", *map(str, categories), "mean tok", "max", "p50", "p95")
-    for head in heads:
-        table.add_column(head, justify="right")
+    heads = ("budget", "recall", "strict", *(f"cat.{number}" for number in categories), "tokens", "max", "p50", "p95")
+    caption = (
+        f"recall: share of the evidence among the items; strict: word for word in the context. Recall by "
+        f"category: {names}. Tokens: mean and most. p50, p95: milliseconds until the client has the reply, "
+        "with other questions under way."
+    )
+    table = _table("Evidence found", caption, heads)
     for row in figures:
         table.add_row(
             row.strategy,
@@ -39,11 +41,12 @@ def search_table(figures: Sequence[SearchFigures], categories: Mapping[int, str]
 
 def answer_table(figures: Sequence[AnswerFigures]) -> Table:
     """Answers of each strategy."""
-    caption = "abstained: on answerable questions, where it costs. refused: unanswerable ones not answered."
-    table = _table("Answers", caption)
-    table.add_column("strategy")
-    for head in ("budget", "questions", "word F1", "abstained", "unanswerable", "refused", "p50", "p95"):
-        table.add_column(head, justify="right")
+    caption = (
+        "abstained: share of the answerable questions, where it costs; traps: unanswerable questions; "
+        "refused: share of them that were not answered."
+    )
+    heads = ("budget", "questions", "word F1", "abstained", "traps", "refused", "p50", "p95")
+    table = _table("Answers", caption, heads)
     for row in figures:
         table.add_row(
             row.strategy,
@@ -80,16 +83,20 @@ def write(folder: Path, outcomes: Sequence[Searched | Answered], manifest: Mappi
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
 
 
-def _table(title: str, caption: str) -> Table:
-    return Table(
+def _table(title: str, caption: str, heads: Sequence[str]) -> Table:
+    table = Table(
         title=title,
         caption=caption,
         box=SIMPLE_HEAD,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
+        show_edge=False,
+        padding=0,
         title_justify="left",
         caption_justify="left",
     )
+    table.add_column("strategy", no_wrap=True)
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
+    return table
 
 
 def _share(value: float | None) -> str:

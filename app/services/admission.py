@@ -1,5 +1,6 @@
 """Admission: an episode → statements, exactly once."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ class Admission:
         async with self.storage.read(attempt.namespace) as unit:
             found = await unit.episodes.get(episode)
             messages = await unit.messages.of_episode(episode)
-        candidates = extract(messages)
+        candidates = await asyncio.to_thread(extract, messages)
         vectors = await embed_parts(self.embedder, [candidate.text for candidate in candidates])
         by_text = dict(zip((candidate.text for candidate in candidates), vectors, strict=True))
         now = self.clock()

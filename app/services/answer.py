@@ -1,5 +1,6 @@
 """Answer: search, then say what the evidence says, with citations, or say that it does not."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -43,7 +44,8 @@ class Answering:
     async def answer(self, namespace: str, ask: Ask) -> Answered:
         """Answer a question, or abstain. Raises what search raises."""
         found = await self.search.search(namespace, ask)
-        said = answer(found.question, _passages(found), known_speakers=found.speakers)
+        # Off the event loop: weighing every sentence of long messages takes seconds.
+        said = await asyncio.to_thread(answer, found.question, _passages(found), known_speakers=found.speakers)
         references = _references(found)
         times = {message.id: message.occurred_at for hit in found.hits for message in hit.evidence.messages}
         return Answered(

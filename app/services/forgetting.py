@@ -24,6 +24,7 @@ class Forgetting:
             found = await directory.get(name)
         now = self.clock()
         async with self.storage.write(found.id) as unit:
+            await unit.jobs.cancel_all(now)
             receipt = await unit.directory.retire(unit.namespace, now)
             await unit.jobs.enqueue(Step.FORGET, str(receipt.id), {}, now)
             await unit.commit()

@@ -1,5 +1,6 @@
 """Maintenance: statements without a theme → themes, changed only where something changed."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,6 +20,24 @@ PLACED_AT_ONCE = 64  # statements in one plan: a few episodes' worth, so that a 
 
 
 @dataclass(frozen=True, slots=True)
+class _Situation:
+    """What a plan is made from: statements that wait, the themes near any of them, and all their texts."""
+
+    new: Sequence[Member]
+    near: Sequence[ThemeState]
+    texts: Mapping[StatementId, str]
+    speakers: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """A plan, and a label for each theme that it leaves behind, by the theme's key."""
+
+    plan: ThemePlan
+    labels: Mapping[int, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Maintenance:
     """Keeps every current statement in exactly one theme. Structure never waits for a model."""
 
@@ -28,68 +47,73 @@ class Maintenance:
 
     async def maintain(self, attempt: Attempt) -> Mapping[str, Any]:
         """Place all statements that wait, a batch at a time."""
-        placed, changed, removed = 0, 0, 0
+        done = {"placed": 0, "themes_changed": 0, "themes_removed": 0}
         while True:
             async with self.storage.read(attempt.namespace) as unit:
-                waiting = await unit.statements.without_theme(PLACED_AT_ONCE)
-                new, near = await self._situation(unit, waiting)
-            if not waiting:
-                return {"placed": placed, "themes_changed": changed, "themes_removed": removed}
-            decided = plan(new, near, self.policy)
+                situation = await self._situation(unit)
+            if not situation.new:
+                return done
+            decision = await asyncio.to_thread(_decide, situation, self.policy)
             async with self.storage.write(attempt.namespace) as unit:
                 await unit.jobs.check(attempt, unit.namespace.erasures)
-                await _apply(unit, decided, self.clock())
+                await _apply(unit, decision, self.clock())
                 await unit.commit()
-            placed += len(new)
-            changed += len(decided.themes)
-            removed += len(decided.removed)
+            done["placed"] += len(situation.new)
+            done["themes_changed"] += len(decision.plan.themes)
+            done["themes_removed"] += len(decision.plan.removed)
 
-    async def _situation(
-        self, unit: ReadUnit, waiting: Sequence[StatementId]
-    ) -> tuple[Sequence[Member], Sequence[ThemeState]]:
-        """The waiting statements, and all themes near any of them with all their members."""
+    async def _situation(self, unit: ReadUnit) -> _Situation:
+        waiting = await unit.statements.without_theme(PLACED_AT_ONCE)
         vectors = await unit.embeddings.vectors(Level.STATEMENT, waiting)
         new = [Member(statement, vectors[statement]) for statement in waiting]
-        near: set[ThemeId] = set()
+        ids: set[ThemeId] = set()
         for member in new:
-            found = await unit.themes.nearest(member.vector, self.policy.neighbours)
-            near.update(theme for theme, _ in found)
-        return new, await _states(unit, sorted(near))
+            ids.update(theme for theme, _ in await unit.themes.nearest(member.vector, self.policy.neighbours))
+        near, texts = await _states(unit, sorted(ids))
+        texts |= {key: statement.text for key, statement in (await unit.statements.many(waiting)).items()}
+        return _Situation(new, near, texts, await unit.messages.speakers())
 
 
-async def _states(unit: ReadUnit, ids: Sequence[ThemeId]) -> Sequence[ThemeState]:
+async def _states(unit: ReadUnit, ids: Sequence[ThemeId]) -> tuple[Sequence[ThemeState], dict[StatementId, str]]:
     sums = await unit.themes.sums(ids)
     members = await unit.statements.of_themes(ids)
-    vectors = await unit.embeddings.vectors(
-        Level.STATEMENT, (statement for group in members.values() for statement, _ in group)
-    )
-    return [
+    texts = {statement: text for group in members.values() for statement, text in group}
+    vectors = await unit.embeddings.vectors(Level.STATEMENT, texts)
+    states = [
         ThemeState(theme, *sums[theme], tuple(Member(id_, vectors[id_]) for id_, _ in members[theme])) for theme in ids
     ]
+    return states, texts
 
 
-async def _apply(unit: WriteUnit, decided: ThemePlan, now: datetime) -> None:
-    """Write a plan: new and changed themes first, then their members, then what ended."""
-    texts = await unit.statements.many(member for theme in decided.themes for member in theme.members)
-    speakers = await unit.messages.speakers()
-    gains = {key: (step.action.value, step.gain) for step in decided.steps for key in step.keys}
-    for planned in decided.themes:
-        named = label([texts[member].text for member in planned.members], speakers=speakers)
-        lineage = _lineage(planned, gains)
-        if planned.id is None:
-            theme = _new_theme(planned, named, lineage, now)
-            await unit.themes.add(theme, planned.vector_sum)
-            await unit.statements.place(theme.id, planned.members)
+def _decide(situation: _Situation, policy: ThemePolicy) -> _Decision:
+    decided = plan(situation.new, situation.near, policy)
+    labels = {
+        planned.key: label([situation.texts[member] for member in planned.members], speakers=situation.speakers)
+        for planned in decided.themes
+    }
+    return _Decision(decided, labels)
+
+
+async def _apply(unit: WriteUnit, decision: _Decision, now: datetime) -> None:
+    """Write a plan: new and changed themes with their members, then what ended."""
+    steps = {key: (step.action.value, step.gain) for step in decision.plan.steps for key in step.keys}
+    for planned in decision.plan.themes:
+        named, lineage = decision.labels[planned.key], _lineage(planned, steps)
+        theme = planned.id
+        if theme is None:
+            made = _new_theme(planned, named, lineage, now)
+            theme = made.id
+            await unit.themes.add(made, planned.vector_sum)
         else:
             await unit.themes.change(
-                planned.id, label=named, size=planned.size, vector_sum=planned.vector_sum, lineage=lineage, now=now
-            )  # fmt: skip
-            await unit.statements.place(planned.id, planned.members)
-    await unit.themes.remove([removed.id for removed in decided.removed])
+                theme, label=named, size=planned.size, vector_sum=planned.vector_sum, lineage=lineage, now=now
+            )
+        await unit.statements.place(theme, planned.members)
+    await unit.themes.remove([removed.id for removed in decision.plan.removed])
 
 
-def _lineage(planned: PlannedTheme, gains: Mapping[int, tuple[str, float]]) -> dict[str, Any]:
-    action, gain = gains.get(planned.key, ("attach", 0.0))
+def _lineage(planned: PlannedTheme, steps: Mapping[int, tuple[str, float]]) -> dict[str, Any]:
+    action, gain = steps.get(planned.key, ("attach", 0.0))
     return {
         "last_change": action,
         "gain": round(gain, 6),

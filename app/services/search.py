@@ -12,7 +12,7 @@ import numpy as np
 
 from app.domain.errors import Conflict
 from app.domain.filters import Filter
-from app.domain.fusion import Floats, fuse, reciprocal_rank, vector_score, word_score
+from app.domain.fusion import DEFAULT, EPISODES, STATEMENTS, Floats, fuse, reciprocal_rank, vector_score, word_score
 from app.domain.ids import NamespaceId
 from app.domain.levels import Level
 from app.domain.packing import Item, pack, render_context
@@ -27,6 +27,7 @@ from app.services.progress import Progress
 from app.storage.unit_of_work import Clock, ReadUnit, Storage
 
 TOP_K = 100  # items handed out at most; the budget of tokens is usually met before
+POLICIES = {Level.MESSAGE: DEFAULT, Level.STATEMENT: STATEMENTS, Level.EPISODE: EPISODES}
 LOADED = 150  # best candidates of a level whose texts are read: packing passes some over
 
 
@@ -153,7 +154,7 @@ def _score(candidates: Candidates, strategy: Strategy) -> Floats:
     """Each candidate's score in 0–1, (n,)."""
     pool = candidates.pool
     if strategy is Strategy.ADAPTIVE:
-        return fuse(pool)
+        return fuse(pool, POLICIES[candidates.level])
     if strategy is Strategy.HYBRID:
         return reciprocal_rank(pool.cosine.values, pool.words.values)
     return vector_score(pool.cosine.values) if strategy is Strategy.VECTOR else word_score(pool.words.values)

@@ -1,5 +1,6 @@
 """Segmentation: a conversation's buffer → vectors of its messages → episodes."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -45,7 +46,8 @@ class Segmentation:
                 return {"episodes": episodes, "buffered": 0}
             vectors = await self._embed(attempt, buffer)
             whole = len(buffer) < READ_AT_ONCE
-            runs = cut(
+            runs = await asyncio.to_thread(
+                cut,
                 buffer,
                 vectors,
                 [count_tokens(render(message)) for message in buffer],
@@ -80,7 +82,7 @@ class Segmentation:
 
     async def _close(self, attempt: Attempt, messages: Sequence[Message], run: Run) -> None:
         """Write one episode with its messages and the job that will admit it."""
-        episode = _episode(messages, run)
+        episode = await asyncio.to_thread(_episode, messages, run)
         shown = f"{episode.title}\n{episode.narrative}"
         [vectors] = await embed_parts(self.embedder, [shown])
         now = self.clock()

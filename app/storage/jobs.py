@@ -165,6 +165,14 @@ class JobRepository(Repository):
         await self._set(job, state=JobState.CANCELLED.value, token=None, finished_at=now)
         return await self.get(job)
 
+    async def cancel_all(self, now: datetime) -> None:
+        """Cancel whatever is open: what it works on is about to be erased."""
+        await self._connection.execute(
+            update(jobs)
+            .where(self._own(jobs), jobs.c.state.in_(OPEN_STATES))
+            .values(state=JobState.CANCELLED.value, token=None, finished_at=now)
+        )
+
     async def counts(self) -> JobCounts:
         """Jobs by state."""
         query = select(jobs.c.state, func.count()).where(self._own(jobs)).group_by(jobs.c.state)

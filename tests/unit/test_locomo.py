@@ -86,7 +86,7 @@ def test_evidence_is_split_deduplicated_and_checked() -> None:
     ("path", "value", "said"),
     [
         ("conversation", ..., "conversation 1: conversation is missing"),
-        ("conversation.session_2", "x", "conversation 1, session_2: session_2 must be a JSON array"),
+        ("conversation.session_2", "x", "conversation 1: session_2 must be a JSON array"),
         ("conversation.session_2_date_time", ..., "conversation 1: session_2_date_time is missing"),
         ("conversation.session_2_date_time", "8 May", 'session_2: "8 May" is no time like'),
         ("conversation.session_2.1.text", 5, "session_2, turn 2: text must be a JSON string"),
