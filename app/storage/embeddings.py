@@ -15,7 +15,6 @@ from app.storage.repository import IN_LIMIT, Repository
 from app.storage.tables import embeddings
 from app.storage.vectors import similarity
 
-
 IdT = TypeVar("IdT", bound=UUID)
 
 

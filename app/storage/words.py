@@ -15,7 +15,6 @@ from app.storage.filters import Within
 from app.storage.repository import Repository
 from app.storage.tables import postings, word_statistics
 
-
 IdT = TypeVar("IdT", bound=UUID)
 
 
