@@ -23,9 +23,7 @@ def run() -> None:
             connection.execute(text(f"SET lock_timeout = {LOCK_WAIT_MS}"))
             connection.execute(text(f"SELECT pg_advisory_lock({ADVISORY_LOCK})"))
             connection.commit()
-        context.configure(
-            connection=connection, target_metadata=metadata, render_as_batch=True, compare_type=True
-        )
+        context.configure(connection=connection, target_metadata=metadata, render_as_batch=True, compare_type=True)
         with context.begin_transaction():
             context.run_migrations()
     engine.dispose()

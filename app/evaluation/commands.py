@@ -86,8 +86,7 @@ def run_evaluation(
 ) -> None:
     """Measure how much of the evidence for each question the service finds.
 
-    Each conversation goes into a namespace of its own. The questions of categories 1 to 4 are searched with each
-    strategy and budget; recall is the share of a question's evidence messages that the result holds.
+    Each conversation goes into a namespace of its own; its questions of categories 1 to 4 are searched.
     """
     del dataset  # there is only one format so far
     if embedded == (url is not None):

@@ -50,6 +50,8 @@ class _Where:
 
 async def gather(unit: ReadUnit, level: Level, question: Question, vector: Vector | None, limits: Filter) -> Candidates:
     """The candidates of one level: the best by vectors, the best by words, and what stands beside them."""
+    if level is Level.THEME:
+        return await _themes(unit, vector, limits)
     matching = within(level, limits)
     nearest = Nearest({}, 0.0, 0.0, 0)
     if vector is not None:
@@ -68,6 +70,22 @@ async def gather(unit: ReadUnit, level: Level, question: Question, vector: Vecto
         _pool(where, cosines, words, nearest, found, question),
         await _allowed(unit, where, limits) if level is Level.MESSAGE else np.ones(len(where), dtype=np.bool_),
     )
+
+
+async def _themes(unit: ReadUnit, vector: Vector | None, limits: Filter) -> Candidates:
+    """Themes have a centroid and a label, and no words of their own: only vectors find them."""
+    matching = within(Level.THEME, limits)
+    near = [] if vector is None else await unit.themes.nearest(vector, POOL, within=matching)
+    cosines = np.array([closeness for _, closeness in near], dtype=np.float64)
+    mean, deviation = (float(cosines.mean()), float(cosines.std())) if near else (0.0, 0.0)
+    pool = Pool(
+        cosine=Signal(cosines, mean, deviation, len(near)),
+        words=Signal.sparse(np.zeros(len(near)), len(near)),
+        named=np.zeros(len(near), dtype=np.bool_),
+        group=np.arange(len(near), dtype=np.intp),
+        position=np.zeros(len(near), dtype=np.intp),
+    )
+    return Candidates(Level.THEME, tuple(theme for theme, _ in near), pool, np.ones(len(near), dtype=np.bool_))
 
 
 def _words(found: Occurrences) -> Mapping[UUID, float]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from app.domain.ids import EpisodeId, MessageId, StatementId
+from app.domain.ids import EpisodeId, MessageId, StatementId, ThemeId
 from app.domain.levels import Level
 from app.domain.messages import Message, render
 from app.domain.packing import Item
@@ -31,6 +31,7 @@ async def load(unit: ReadUnit, best: Mapping[Level, Mapping[UUID, float]]) -> Se
     pieces += await _messages(unit, best.get(Level.MESSAGE, {}))
     pieces += await _statements(unit, best.get(Level.STATEMENT, {}))
     pieces += await _episodes(unit, best.get(Level.EPISODE, {}))
+    pieces += await _themes(unit, best.get(Level.THEME, {}))
     return pieces
 
 
@@ -96,4 +97,26 @@ async def _episodes(unit: ReadUnit, scores: Mapping[UUID, float]) -> Sequence[Ev
             degraded=episode.degraded,
         )
         for episode in found.values()
+    ]
+
+
+async def _themes(unit: ReadUnit, scores: Mapping[UUID, float]) -> Sequence[Evidence]:
+    found = await unit.themes.many(ThemeId(id_) for id_ in scores)
+    spans = await unit.statements.spans(list(found))
+    return [
+        Evidence(
+            Item(
+                level=Level.THEME,
+                id=theme.id,
+                text=f"[{theme.label}] {theme.summary or ''}".strip(),
+                score=scores[theme.id],
+                occurred_at=spans[theme.id][1],
+                conversation=None,
+                order=0,
+            ),
+            (),
+            degraded=theme.degraded,
+        )
+        for theme in found.values()
+        if theme.id in spans
     ]

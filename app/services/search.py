@@ -27,7 +27,7 @@ from app.services.progress import Progress
 from app.storage.unit_of_work import Clock, ReadUnit, Storage
 
 TOP_K = 100  # items handed out at most; the budget of tokens is usually met before
-POLICIES = {Level.MESSAGE: DEFAULT, Level.STATEMENT: STATEMENTS, Level.EPISODE: EPISODES}
+POLICIES = {Level.MESSAGE: DEFAULT, Level.STATEMENT: STATEMENTS, Level.EPISODE: EPISODES, Level.THEME: EPISODES}
 LOADED = 150  # best candidates of a level whose texts are read: packing passes some over
 
 
@@ -113,9 +113,7 @@ class Search:
         async with self.storage.read(found.id) as unit:
             speakers = tuple(await unit.messages.speakers())
             question = read(ask.text, speakers, ask.asked_at or self.clock())
-            pools = [
-                await gather(unit, level, question, vector, ask.limits) for level in sorted(ask.levels - {Level.THEME})
-            ]
+            pools = [await gather(unit, level, question, vector, ask.limits) for level in sorted(ask.levels)]
             scores = [_score(candidates, ask.strategy) for candidates in pools]
             evidence = await load(unit, _best(pools, scores, ask.min_score))
             packed = _choose(evidence, ask)

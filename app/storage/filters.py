@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, FromClause, and_, exists, or_, true
 from app.domain.filters import Filter
 from app.domain.levels import Level
 from app.storage.dialects import metadata_contains
-from app.storage.tables import citations, episodes, messages, statements
+from app.storage.tables import citations, episodes, messages, statements, themes
 
 Within = tuple[FromClause, ColumnElement[bool]]
 """A level's table and the condition on its rows."""
@@ -20,7 +20,9 @@ def within(level: Level, limits: Filter) -> Within | None:
         return statements, _statements(limits)
     if limits.is_empty:
         return None
-    return (messages, _messages(limits)) if level is Level.MESSAGE else (episodes, _episodes(limits))
+    if level is Level.MESSAGE:
+        return messages, _messages(limits)
+    return (episodes, _episodes(limits)) if level is Level.EPISODE else (themes, _themes(limits))
 
 
 def _messages(limits: Filter) -> ColumnElement[bool]:
@@ -55,6 +57,12 @@ def _statements(limits: Filter) -> ColumnElement[bool]:
         )
         parts.append(exists().where(cited, metadata_contains(messages.c.metadata, dict(limits.metadata))))
     return and_(true(), *parts)
+
+
+def _themes(limits: Filter) -> ColumnElement[bool]:
+    """A theme is in if one of its statements is."""
+    member = (statements.c.namespace_id == themes.c.namespace_id) & (statements.c.theme_id == themes.c.id)
+    return exists().where(member, _statements(limits))
 
 
 def _between(starts: Any, ends: Any, limits: Filter) -> Sequence[ColumnElement[bool]]:  # noqa: ANN401

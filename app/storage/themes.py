@@ -13,6 +13,7 @@ from app.domain.ids import ThemeId
 from app.domain.provenance import MadeBy
 from app.domain.records import Theme
 from app.domain.vectors import Vector, unit
+from app.storage.filters import Within
 from app.storage.repository import IN_LIMIT, Repository
 from app.storage.tables import themes
 from app.storage.vectors import similarity
@@ -40,13 +41,15 @@ class ThemeRepository(Repository):
     """Themes of one namespace."""
 
     async def nearest(
-        self, vector: Vector, limit: int, without: ThemeId | None = None
+        self, vector: Vector, limit: int, *, without: ThemeId | None = None, within: Within | None = None
     ) -> Sequence[tuple[ThemeId, float]]:
         """The themes whose centroids are closest to a unit vector, with cosine similarity, nearest first."""
         closeness = similarity(themes.c.centroid, vector)
         query = select(themes.c.id, closeness).where(self._own(themes))
         if without is not None:
             query = query.where(themes.c.id != without)
+        if within is not None:
+            query = query.where(within[1])
         rows = await self._connection.execute(query.order_by(closeness.desc(), themes.c.id).limit(limit))
         return [(ThemeId(row[0]), float(row[1])) for row in rows]
 

@@ -18,7 +18,7 @@ async def answer_by_query(namespace: NamespaceName, query: Annotated[AnswerQuery
     return AnswerOut.answered(await use.answering.answer(namespace, query.to_ask(use.default_tokens)))
 
 
-@router.post("/answer", operation_id="answer_question", responses=documented(404, 409))
+@router.post("/answer", operation_id="answer_question", responses=documented(404, 409, 413))
 async def answer_question(namespace: NamespaceName, body: AnswerIn, use: Use) -> AnswerOut:
     """Answer a question from memory, with citations, or abstain with a reason."""
     return AnswerOut.answered(await use.answering.answer(namespace, body.to_ask(use.default_tokens)))

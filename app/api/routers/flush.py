@@ -13,7 +13,7 @@ router = APIRouter(prefix="/v1/namespaces/{namespace}", tags=["flush"])
 @router.post(
     "/flush",
     operation_id="flush_namespace",
-    responses={**documented(404), 202: {"model": FlushOut, "description": "Not settled yet"}},
+    responses={**documented(404, 413), 202: {"model": FlushOut, "description": "Not settled yet"}},
 )
 async def flush_namespace(
     namespace: NamespaceName, use: Use, response: Response, body: FlushIn | None = None

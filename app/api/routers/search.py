@@ -18,7 +18,7 @@ async def search_by_query(namespace: NamespaceName, query: Annotated[SearchQuery
     return SearchOut.of(await use.search.search(namespace, query.to_ask(use.default_tokens)))
 
 
-@router.post("/search", operation_id="search_memory", responses=documented(404, 409))
+@router.post("/search", operation_id="search_memory", responses=documented(404, 409, 413))
 async def search_memory(namespace: NamespaceName, body: SearchIn, use: Use) -> SearchOut:
     """Find what is known about something, within a budget of tokens."""
     return SearchOut.of(await use.search.search(namespace, body.to_ask(use.default_tokens)))

@@ -104,7 +104,9 @@ class FlushIn(Request):
     """What to flush and how long to wait."""
 
     conversation: Name | None = Field(None, description="Only this one; all if missing.")
-    wait_seconds: float = Field(0, ge=0, le=WAIT_SECONDS, description="Wait so long for the work to settle.")
+    wait_seconds: float = Field(
+        0, ge=0, le=WAIT_SECONDS, description="Wait so long for the work to settle.", examples=[60]
+    )
 
 
 class FlushJobs(Response):

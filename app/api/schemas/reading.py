@@ -30,7 +30,7 @@ class _Reading(Request):
         default_factory=lambda: [Level.STATEMENT, Level.EPISODE, Level.MESSAGE],
         min_length=1,
         max_length=4,
-        description="Levels that may be handed out.",
+        description="Levels that may be handed out; statement, episode and message if missing.",
     )
     since: Time | None = Field(None, alias="from", description="Only what happened at this time or later.")
     until: TimeUntil | None = Field(None, alias="to", description="Only what happened up to this time.")
@@ -39,7 +39,7 @@ class _Reading(Request):
     min_sequence: int | None = Field(
         None,
         ge=0,
-        le=2**63 - 1,
+        le=2**53 - 1,
         description="Wait until memory is settled up to this message, or answer 409.",
     )
     explain: bool = Field(default=False, description="Also return what led to the choice.")
