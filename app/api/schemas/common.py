@@ -31,6 +31,8 @@ def _moment(value: Any, *, day_ends: bool = False) -> Any:  # noqa: ANN401
         if DATE.fullmatch(value):
             return datetime.combine(datetime.fromisoformat(value), time.max if day_ends else time.min, UTC)
         return _exact(value)
+    except PydanticCustomError:
+        raise
     except (ValueError, OverflowError) as error:
         raise PydanticCustomError("time", "is no date in the calendar, or leaves it in UTC") from error
 

@@ -30,12 +30,12 @@ EXAMPLE = {
 }
 
 
-def _depth(value: Any) -> int:  # noqa: ANN401
-    if isinstance(value, dict):
-        return 1 + max(map(_depth, value.values()), default=0)
-    if isinstance(value, list):
-        return 1 + max(map(_depth, value), default=0)
-    return 0
+def _within_depth(value: Any, levels: int) -> bool:  # noqa: ANN401
+    """Whether at most `levels` objects and arrays are nested; never looks deeper than that."""
+    if not isinstance(value, dict | list):
+        return True
+    inner = value.values() if isinstance(value, dict) else value
+    return levels > 0 and all(_within_depth(item, levels - 1) for item in inner)
 
 
 def _cleaned(value: Any) -> Any:  # noqa: ANN401
@@ -47,7 +47,7 @@ def _cleaned(value: Any) -> Any:  # noqa: ANN401
 
 
 def _metadata(value: dict[str, Any]) -> dict[str, Any]:
-    if _depth(value) > METADATA_DEPTH:
+    if not _within_depth(value, METADATA_DEPTH):
         raise PydanticCustomError("metadata", "must not be nested deeper than 8 levels")
     cleaned: dict[str, Any] = _cleaned(value)
     try:

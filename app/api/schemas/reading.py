@@ -4,7 +4,8 @@ from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, PlainValidator, WithJsonSchema
+from pydantic_core import PydanticCustomError
 
 from app.api.schemas.common import Request, Response, Said, Time, TimeUntil
 from app.api.schemas.memory import MessageRefOut
@@ -17,6 +18,28 @@ from app.services.search import TOP_K, Ask, Found, Hit, Strategy
 QUERY_LENGTH = 10_000  # characters
 
 Count = Annotated[int, Field(ge=0, le=TOP_K)]
+COUNT_SCHEMA = {"type": "integer", "minimum": 0, "maximum": TOP_K}
+
+
+def _counts(value: Any) -> Any:  # noqa: ANN401
+    """A count, or one for each level; refused as a whole, so that the error names the field."""
+    if _is_count(value):
+        return value
+    if isinstance(value, dict) and value.keys() <= set(Level) and all(map(_is_count, value.values())):
+        return {Level(level): count for level, count in value.items()}
+    hint = 'must be a whole number from 0 to 100, or one for each level, such as {"message": 20}'
+    raise PydanticCustomError("counts", hint)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= TOP_K
+
+
+Counts = Annotated[
+    int | dict[Level, int],
+    PlainValidator(_counts),
+    WithJsonSchema({"anyOf": [COUNT_SCHEMA, {"type": "object", "additionalProperties": COUNT_SCHEMA}]}),
+]
 
 
 class _Reading(Request):
@@ -87,7 +110,7 @@ class SearchIn(_Reading):
     query: Said = Field(
         max_length=QUERY_LENGTH, description="The question, in any words.", examples=["Where does Ada live?"]
     )
-    top_k: Count | dict[Level, Count] = Field(TOP_K, description="Items at most, in all or for each level.")
+    top_k: Counts = Field(TOP_K, description="Items at most, in all or for each level.")
     metadata: Metadata = Field(
         default_factory=dict,
         description="Only messages whose metadata holds all of this, and what rests on them.",
