@@ -24,11 +24,10 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with container.build(settings) as built:
             app.state.services = built.services
-            stop = asyncio.Event()
-            worker = asyncio.create_task(built.runner.run(stop)) if settings.worker == "inline" else None
+            worker = asyncio.create_task(built.runner.run()) if settings.worker == "inline" else None
             yield
-            stop.set()
             if worker is not None:
+                built.runner.stop()
                 await worker
 
     app = FastAPI(

@@ -56,10 +56,16 @@ class Runner:
         self._clock = clock
         self._policy = policy
         self._turns: dict[NamespaceId, asyncio.Task[None]] = {}
+        self._stopping = False
 
-    async def run(self, stop: asyncio.Event) -> None:
-        """Look for due jobs whenever the bell rings or a moment has passed; return after `stop` is set."""
-        while not stop.is_set():
+    def stop(self) -> None:
+        """Take no more jobs; `run` returns when those in hand are done or handed back."""
+        self._stopping = True
+        self._doorbell.ring()
+
+    async def run(self) -> None:
+        """Look for due jobs whenever the bell rings or a moment has passed, until stopped."""
+        while not self._stopping:
             try:
                 await self._start_turns()
             except AppError as error:
@@ -81,13 +87,13 @@ class Runner:
     def _end_turn(self, namespace: NamespaceId, turn: asyncio.Task[None]) -> None:
         del turn
         del self._turns[namespace]
-        self._doorbell.after_commit(namespace)  # somebody else may be waiting for the free place
+        self._doorbell.ring()  # somebody else may be waiting for the free place
 
     async def _turn(self, namespace: NamespaceId) -> None:
         loop = asyncio.get_running_loop()
         end = loop.time() + self._policy.turn_seconds
         try:
-            while loop.time() < end:
+            while loop.time() < end and not self._stopping:
                 attempt = await self._claim(namespace)
                 if attempt is None:
                     return

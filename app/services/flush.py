@@ -34,12 +34,13 @@ class Flush:
         loop = asyncio.get_running_loop()
         end = loop.time() + wait_seconds
         while True:
+            notice = self.progress.expect(found.id)
             async with self.storage.read(found.id) as unit:
                 state = await _state(unit, only)
             left = end - loop.time()
             if state.settled or left <= 0:
                 return state
-            await self.progress.wait(found.id, left)
+            await notice.wait(left)
 
     async def _close(self, namespace: NamespaceId, name: str | None) -> ConversationId | None:
         now = self.clock()

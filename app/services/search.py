@@ -137,6 +137,7 @@ class Search:
         loop = asyncio.get_running_loop()
         end = loop.time() + self.policy.wait_seconds
         while True:
+            notice = self.progress.expect(namespace)
             async with self.storage.read(namespace) as unit:
                 settled = await settled_sequence(unit)
             left = end - loop.time()
@@ -145,7 +146,7 @@ class Search:
             if left <= 0:
                 message = f"memory is settled up to sequence {settled}, not yet to {wanted}"
                 raise Conflict(message)
-            await self.progress.wait(namespace, left)
+            await notice.wait(left)
 
 
 def _score(candidates: Candidates, strategy: Strategy) -> Floats:

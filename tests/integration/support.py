@@ -186,12 +186,11 @@ async def runner(built: Container, *given: JobKind, **policy: float) -> AsyncIte
         utc_now,
         RunnerPolicy(**{"look_seconds": 0.05, **policy}),
     )
-    stop = asyncio.Event()
-    task = asyncio.create_task(made.run(stop))
+    task = asyncio.create_task(made.run())
     try:
         yield made
     finally:
-        stop.set()
+        made.stop()
         await task
 
 

@@ -15,8 +15,12 @@ class InProcessDoorbell:
         """Nothing to do: until the commit there is no job to find."""
 
     def after_commit(self, namespace: NamespaceId) -> None:
-        """Wake the runner."""
+        """There are jobs now."""
         del namespace
+        self.ring()
+
+    def ring(self) -> None:
+        """Wake the runner."""
         self._rung.set()
 
     async def wait(self, seconds: float) -> None:
