@@ -141,7 +141,8 @@ class Api(httpx.AsyncClient):
 @asynccontextmanager
 async def serving(settings: Settings) -> AsyncIterator[Api]:
     """The service on a free port of this machine, in this process."""
-    with socket.socket() as listener:
+    # The protocol is named, or asyncio would not turn off Nagle's algorithm: 40 ms more for each request.
+    with socket.socket(proto=socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
         app = create_app(settings)
         server = uvicorn.Server(uvicorn.Config(app, lifespan="off", log_config=None, access_log=False))

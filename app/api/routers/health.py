@@ -3,12 +3,13 @@
 from fastapi import APIRouter, Response
 
 from app.api.dependencies import Use
+from app.api.problems import documented
 from app.api.schemas.operations import Live, Ready, Version
 
 router = APIRouter(tags=["health"])
 
 
-@router.get("/health/live", operation_id="check_live")
+@router.get("/health/live", operation_id="check_live", responses=documented())
 async def check_live() -> Live:
     """The process answers. Touches nothing else."""
     return Live(status="ok")
@@ -17,7 +18,7 @@ async def check_live() -> Live:
 @router.get(
     "/health/ready",
     operation_id="check_ready",
-    responses={503: {"model": Ready, "description": "The database or its schema is not usable"}},
+    responses={**documented(), 503: {"model": Ready, "description": "The database or its schema is not usable"}},
 )
 async def check_ready(use: Use, response: Response) -> Ready:
     """Requests can be served: the database answers and its schema is the one this version needs."""
@@ -27,7 +28,7 @@ async def check_ready(use: Use, response: Response) -> Ready:
     return Ready(status="ok" if ok else "failing", checks=dict(checks))
 
 
-@router.get("/version", operation_id="get_version")
+@router.get("/version", operation_id="get_version", responses=documented())
 async def get_version(use: Use) -> Version:
     """What runs here."""
     return Version(**use.health.version())

@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from app.api.schemas.common import MadeBy, PageQuery, Response
-from app.domain.episodes import BoundaryReason, Episode
+from app.domain.episodes import Episode
 from app.services.memory import CitedStatement, ThemeView
 
 
@@ -32,7 +32,7 @@ class EpisodeOut(Response):
     last_sequence: int
     started_at: datetime
     ended_at: datetime
-    boundary_reason: BoundaryReason
+    boundary_reason: str = Field(description="Why it closed: gap, topic, max_messages, flush, …")
     degraded: bool = Field(description="Title and narrative stand in until a model writes better ones.")
     made_by: MadeBy
 

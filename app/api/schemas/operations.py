@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from app.api.schemas.common import Name, PageQuery, Request, Response
-from app.domain.jobs import Job, JobState, Step
+from app.domain.jobs import Job, JobState
 from app.services.flush import Flushed
 from app.services.namespaces import Status
 
@@ -76,9 +76,9 @@ class JobOut(Response):
     """A unit of background work."""
 
     id: UUID
-    kind: Step
+    kind: str = Field(description="segment, admit, maintain, forget; later versions may have more.")
     key: str
-    state: JobState
+    state: str = Field(description="queued, running, succeeded, failed, cancelled")
     attempts: int
     error: dict[str, Any] | None = Field(description="Why the last attempt failed, if it did.")
     result: dict[str, Any] | None = Field(description="What it did, in numbers.")

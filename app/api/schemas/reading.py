@@ -189,7 +189,7 @@ class SearchOut(Response):
     """The evidence for a question, by falling score, and the same as one text."""
 
     query: str
-    strategy: Strategy
+    strategy: str
     items: list[HitOut]
     context: str = Field(description="All items in time order, as a model should read them.")
     tokens: int = Field(description="Of `context`, never above max_tokens.")

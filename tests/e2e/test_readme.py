@@ -1,0 +1,49 @@
+"""What the README tells a new user to type works as it stands there."""
+
+import asyncio
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from app.evaluation.server import embedded
+
+README = (Path(__file__).parents[2] / "README.md").read_text()
+
+
+def _curl_lines() -> list[str]:
+    blocks = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    joined = "\n".join(block for block in blocks if "curl" in block)
+    # A command goes on while its quotes are open or a line ends in a backslash.
+    commands = re.split(r"\n(?=curl )", joined)
+    return [command.strip() for command in commands if command.startswith("curl")]
+
+
+@pytest.mark.models
+@pytest.mark.slow
+async def test_every_curl_line_of_the_readme_works() -> None:
+    async with embedded() as url:
+        replies = []
+        for command in _curl_lines():
+            process = await asyncio.create_subprocess_exec(
+                "bash", "-c", command.replace("localhost:8000", url.removeprefix("http://")),
+                stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+            )  # fmt: skip
+            out, err = await process.communicate()
+            assert process.returncode == 0, err
+            replies.append((command, json.loads(out)))
+    assert len(replies) == 9
+    assert not [reply for _, reply in replies if "/problems/" in str(reply.get("type"))]
+    by_route = {
+        re.search(r"/(messages|flush|answer|search|episodes|jobs)\b", command): reply for command, reply in replies
+    }
+    named = {match[1]: reply for match, reply in by_route.items() if match}
+    assert named["messages"]["accepted"] == 2
+    assert named["flush"]["settled"]
+    assert "27 February 2026" in named["answer"]["answer"]
+    assert named["answer"]["citations"][0]["external_id"] == "m1"
+    assert "peanuts" in named["search"]["context"]
+    assert named["search"]["tokens"] <= 500
+    assert named["episodes"]["items"]
+    assert {job["kind"] for job in named["jobs"]["items"]} == {"segment", "admit", "maintain"}

@@ -1,0 +1,225 @@
+"""From episodes to statements to themes, and what makes it safe to run a step twice."""
+
+from collections.abc import Awaitable, Callable, Sequence
+
+import numpy as np
+import pytest
+from sqlalchemy import update
+
+from app.container import Container, utc_now
+from app.domain.errors import Discarded
+from app.domain.jobs import Attempt, JobState, Step
+from app.domain.levels import Level
+from app.domain.vectors import Matrix
+from app.providers.scripted import ScriptedEmbedder
+from app.storage.tables import namespaces
+from tests.conftest import Api
+from tests.integration.support import (
+    assert_whole,
+    claim,
+    drain,
+    kinds,
+    namespace_id,
+    post,
+    remembered,
+    rows,
+    succeed,
+)
+
+FACTS = (
+    "I moved to Lisbon last week.",
+    "My sister Ines is allergic to peanuts.",
+    "I bought a red bicycle in Porto.",
+    "My sister Ines lives in Madrid with two cats.",
+    "I am learning to play the cello.",
+    "The cello teacher is called Marta.",
+)
+
+
+async def test_every_level_rests_on_the_one_below(api: Api) -> None:
+    for name in ("one", "two", "three"):
+        await api.say("ada", *(f"{fact} That was in conversation {name}." for fact in FACTS), conversation=name)
+        await api.settle("ada")
+    memory = await assert_whole(api, "ada")
+    assert len(memory["statements"]) >= len(FACTS)
+    assert sum(theme["size"] for theme in memory["themes"]) == len(memory["statements"])
+    assert all(theme["label"].strip() for theme in memory["themes"])
+    assert all(episode["title"].strip() and episode["narrative"].strip() for episode in memory["episodes"])
+    assert {row["made_by"]["model"] for row in memory["statements"] + memory["episodes"]} == {"extractive"}
+
+
+async def test_many_statements_keep_to_one_theme_each(api: Api) -> None:
+    topics = ("cello", "garden", "harbour", "bakery", "telescope")
+    facts = [f"I keep a {topic} note number{number} about my {topic}." for number in range(24) for topic in topics]
+    for start in range(0, len(facts), 40):
+        await api.say("ada", *facts[start : start + 40])
+        await api.settle("ada")
+    memory = await assert_whole(api, "ada")
+    assert len(memory["statements"]) == len(facts)
+    assert len(memory["themes"]) > 1
+    assert max(theme["size"] for theme in memory["themes"]) <= 12
+
+
+async def test_relative_dates_are_resolved_against_the_message(api: Api) -> None:
+    await api.say("ada", "I went to the support group yesterday.", occurred_at="2023-05-08T13:56:00Z")
+    await api.settle("ada")
+    [statement] = await api.all("/v1/namespaces/ada/statements")
+    assert "7 May 2023" in statement["text"]
+    assert statement["valid_from"] == "2023-05-07T00:00:00Z"
+    assert statement["occurred_at"] == "2023-05-08T13:56:00Z"
+
+
+@pytest.mark.parametrize("greetings", [("ok", "👍"), ("Hi there!", "Hello!", "How are you?"), ("Thanks!", "Bye!")])
+async def test_greetings_give_nothing_and_the_job_says_so(api: Api, greetings: Sequence[str]) -> None:
+    await api.say("ada", *greetings)
+    settled = await api.settle("ada")
+    assert settled["jobs"]["failed"] == 0
+    assert await api.all("/v1/namespaces/ada/statements") == []
+    assert await api.all("/v1/namespaces/ada/themes") == []
+    admitted = [job for job in await api.all("/v1/namespaces/ada/jobs") if job["kind"] == "admit"]
+    assert admitted
+    for job in admitted:
+        assert job["state"] == "succeeded"
+        assert job["result"]["reason"] == "nothing to remember"
+        assert (job["result"]["new"], job["error"]) == (0, None)
+
+
+async def test_a_fact_told_again_is_reinforced_not_doubled(api: Api) -> None:
+    for _ in range(2):
+        await api.say("ada", "My sister Ines is allergic to peanuts.", speaker="Ada")
+        await api.settle("ada")
+    memory = await assert_whole(api, "ada")
+    [statement] = memory["statements"]
+    assert statement["support"] == 2
+    assert [cited["sequence"] for cited in statement["messages"]] == [1, 2]
+
+
+async def test_a_theme_holds_the_sum_of_its_members_vectors(built: Container) -> None:
+    for number in range(3):
+        await post(built, "ada", *(f"{fact} Note {number}." for fact in FACTS))
+        await built.services.flush.flush("ada", None, 0)
+        await drain(built, "ada")
+    async with built.storage.read(await namespace_id(built, "ada")) as unit:
+        themes = [theme.id for theme in await unit.themes.page(None, 1000)]
+        assert themes
+        sums = await unit.themes.sums(themes)
+        members = await unit.statements.of_themes(themes)
+        for theme in themes:
+            ids = [statement for statement, _ in members[theme]]
+            vectors = await unit.embeddings.vectors(Level.STATEMENT, ids)
+            total = np.sum([vectors[id_] for id_ in ids], axis=0)
+            size, stored = sums[theme]
+            assert size == len(ids) > 0
+            np.testing.assert_allclose(stored, total, atol=1e-4)
+            np.testing.assert_allclose(await unit.themes.centroid(theme), total / np.linalg.norm(total), atol=1e-4)
+
+
+# Twice is once ---------------------------------------------------------------------------------------------
+
+STEPS = (Step.SEGMENT, Step.ADMIT, Step.MAINTAIN)
+
+
+async def _waiting(built: Container, step: Step) -> Attempt:
+    """A namespace whose next job, just claimed, is of this kind."""
+    await post(built, "ada", *FACTS)
+    await built.services.flush.flush("ada", None, 0)
+    attempt = await drain(built, "ada", until=step)
+    assert attempt is not None
+    return attempt
+
+
+@pytest.mark.parametrize("step", STEPS)
+async def test_a_step_run_twice_gives_the_same_rows(built: Container, step: Step) -> None:
+    attempt = await _waiting(built, step)
+    run = kinds(built)[step].run
+    before = await remembered(built)
+    await run(attempt)
+    once, work = await remembered(built), await rows(built)
+    assert once != before
+    await run(attempt)
+    assert await remembered(built) == once
+    assert await rows(built) == work, "no second job was queued either"
+
+
+@pytest.mark.parametrize("step", STEPS)
+async def test_a_step_taken_up_by_another_attempt_gives_the_same_rows(built: Container, step: Step) -> None:
+    """The process dies after the step's commit and before its job is settled."""
+    attempt = await _waiting(built, step)
+    run = kinds(built)
+    await run[step].run(attempt)
+    once = await remembered(built)
+    async with built.storage.write(attempt.namespace) as unit:
+        await unit.jobs.postpone(attempt, None, utc_now())
+        await unit.commit()
+    again = await claim(built, attempt.namespace)
+    assert again is not None
+    assert (again.job.id, again.job.attempts) == (attempt.job.id, 2)
+    await succeed(built, again, await run[step].run(again))
+    assert await remembered(built) == once
+    await drain(built, "ada")
+    found = await built.services.namespaces.status("ada")
+    assert (found.messages, found.buffered, found.jobs.pending) == (len(FACTS), 0, 0)
+    assert found.statements == len(FACTS)
+
+
+async def _cancel(built: Container, attempt: Attempt) -> None:
+    await built.services.work.cancel("ada", attempt.job.id)
+
+
+async def _erase_something(built: Container, attempt: Attempt) -> None:
+    async with built.storage.engines.write.begin() as connection:
+        mine = update(namespaces).where(namespaces.c.id == attempt.namespace)
+        await connection.execute(mine.values(erasures=namespaces.c.erasures + 1))
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("overtake", [_cancel, _erase_something])
+async def test_an_overtaken_step_writes_nothing(
+    built: Container, step: Step, overtake: Callable[[Container, Attempt], Awaitable[None]]
+) -> None:
+    attempt = await _waiting(built, step)
+    before = await remembered(built)
+    await overtake(built, attempt)
+    with pytest.raises(Discarded):
+        await kinds(built)[step].run(attempt)
+    assert await remembered(built) == before
+
+
+class _Interrupting(ScriptedEmbedder):
+    """Lets something happen while the first texts after `calls` are embedded."""
+
+    def __init__(self, happen: Callable[[], Awaitable[None]], calls: int) -> None:
+        self._happen, self._calls = happen, calls
+
+    async def embed(self, texts: Sequence[str]) -> Matrix:
+        self._calls -= 1
+        if self._calls == 0:
+            await self._happen()
+        return await super().embed(texts)
+
+
+@pytest.mark.parametrize(("step", "calls"), [(Step.SEGMENT, 1), (Step.SEGMENT, 2), (Step.ADMIT, 1)])
+@pytest.mark.parametrize("overtake", [_cancel, _erase_something])
+async def test_a_step_overtaken_while_it_thinks_writes_nothing(
+    built: Container, step: Step, calls: int, overtake: Callable[[Container, Attempt], Awaitable[None]]
+) -> None:
+    attempt = await _waiting(built, step)
+    before = await built.services.namespaces.status("ada")
+    embedder = _Interrupting(lambda: overtake(built, attempt), calls)
+    with pytest.raises(Discarded):
+        await kinds(built, embedder)[step].run(attempt)
+    after = await built.services.namespaces.status("ada")
+    assert (after.episodes, after.statements, after.buffered) == (before.episodes, before.statements, before.buffered)
+
+
+async def test_a_message_leaves_the_buffer_only_with_its_episode(built: Container) -> None:
+    attempt = await _waiting(built, Step.SEGMENT)
+    embedder = _Interrupting(lambda: _cancel(built, attempt), 2)
+    with pytest.raises(Discarded):
+        await kinds(built, embedder)[Step.SEGMENT].run(attempt)
+    found = await built.services.namespaces.status("ada")
+    assert (found.buffered, found.episodes, found.jobs.of(JobState.CANCELLED)) == (len(FACTS), 0, 1)
+    await built.services.work.retry("ada", attempt.job.id)
+    await drain(built, "ada")
+    found = await built.services.namespaces.status("ada")
+    assert (found.buffered, found.statements) == (0, len(FACTS))
