@@ -76,7 +76,10 @@ def run_evaluation(
     url: Annotated[str | None, typer.Option(help=f"A running service, such as {DEFAULT_URL}.")] = None,
     embedded: Annotated[bool, typer.Option("--embedded", help="Start a server on a temporary database.")] = False,
     strategy: Annotated[
-        list[str] | None, typer.Option(help="A search strategy; repeatable. Default: adaptive.")
+        list[str] | None,
+        typer.Option(
+            help="A search strategy, with levels if not the usual ones: bm25:message. Repeatable. Default: adaptive."
+        ),
     ] = None,
     budgets: Annotated[str, typer.Option(help="Context budgets in tokens.")] = "500,1000,2000",
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first questions of each conversation.")] = None,

@@ -118,7 +118,7 @@ async def _measure(client: Client, plan: Plan, conversations: Sequence[Conversat
     searches = [case for case in cases if case.is_searched]
     for strategy in plan.strategies if searches else ():
         # Warms up, and a strategy that does not exist ends it here rather than in a thousand failures.
-        await client.search(searches[0].namespace, searches[0].question.text, strategy=strategy)
+        await client.search(searches[0].namespace, searches[0].question.text, **_options(strategy))
     searched = await _side_by_side(
         "Searching",
         [(case, strategy, budget) for strategy in plan.strategies for budget in plan.budgets for case in searches],
@@ -166,10 +166,16 @@ async def _side_by_side(
         return await asyncio.gather(*map(one, jobs))
 
 
+def _options(strategy: str) -> dict[str, object]:
+    """`bm25:message+statement` as options of a search: the strategy, and the levels it may hand out."""
+    name, _, levels = strategy.partition(":")
+    return {"strategy": name, "levels": levels.split("+")} if levels else {"strategy": name}
+
+
 async def _search(client: Client, case: Case, strategy: str, budget: int) -> Searched:
     begun = time.perf_counter()
     try:
-        found = await client.search(case.namespace, case.question.text, strategy=strategy, max_tokens=budget)
+        found = await client.search(case.namespace, case.question.text, **_options(strategy), max_tokens=budget)
     except ToolError as error:
         return Searched(case.asked, strategy, budget, error=str(error))
     milliseconds = _since(begun)
@@ -190,7 +196,7 @@ async def _search(client: Client, case: Case, strategy: str, budget: int) -> Sea
 async def _answer(client: Client, case: Case, strategy: str, budget: int) -> Answered:
     begun = time.perf_counter()
     try:
-        said = await client.answer(case.namespace, case.question.text, strategy=strategy, max_tokens=budget)
+        said = await client.answer(case.namespace, case.question.text, **_options(strategy), max_tokens=budget)
     except ToolError as error:
         return Answered(case.asked, strategy, budget, error=str(error))
     milliseconds = _since(begun)

@@ -56,6 +56,7 @@ class Runner:
         self._clock = clock
         self._policy = policy
         self._turns: dict[NamespaceId, asyncio.Task[None]] = {}
+        self._served: dict[NamespaceId, float] = {}  # end of each waiting namespace's last turn, loop time
         self._stopping = False
 
     def stop(self) -> None:
@@ -76,7 +77,9 @@ class Runner:
     async def _start_turns(self) -> None:
         async with self._storage.directory() as directory:
             waiting = await directory.with_due_jobs(self._clock(), self._stale_before())
-        for namespace in waiting:
+        # Least recently served first: a backlog, however old, goes to the back of the line after its turn.
+        self._served = {namespace: self._served.get(namespace, 0.0) for namespace in waiting}
+        for namespace in sorted(waiting, key=self._served.__getitem__):
             if len(self._turns) >= self._policy.side_by_side:
                 return
             if namespace not in self._turns:
@@ -87,6 +90,7 @@ class Runner:
     def _end_turn(self, namespace: NamespaceId, turn: asyncio.Task[None]) -> None:
         del turn
         del self._turns[namespace]
+        self._served[namespace] = asyncio.get_running_loop().time()
         self._doorbell.ring()  # somebody else may be waiting for the free place
 
     async def _turn(self, namespace: NamespaceId) -> None:

@@ -28,21 +28,19 @@ class Flush:
 
     async def flush(self, namespace: str, conversation: str | None, wait_seconds: float) -> Flushed:
         """Close the buffer of one conversation, or of all, and wait up to `wait_seconds` for the work to settle."""
-        async with self.storage.directory() as directory:
-            found = await directory.get(namespace)
-        only = await self._close(found.id, conversation)
+        id_, only = await self._close(namespace, conversation)
         loop = asyncio.get_running_loop()
         end = loop.time() + wait_seconds
         while True:
-            notice = self.progress.expect(found.id)
-            async with self.storage.read(found.id) as unit:
+            notice = self.progress.expect(id_)
+            async with self.storage.read(id_) as unit:
                 state = await _state(unit, only)
             left = end - loop.time()
             if state.settled or left <= 0:
                 return state
             await notice.wait(left)
 
-    async def _close(self, namespace: NamespaceId, name: str | None) -> ConversationId | None:
+    async def _close(self, namespace: str, name: str | None) -> tuple[NamespaceId, ConversationId | None]:
         now = self.clock()
         async with self.storage.write(namespace) as unit:
             only = None if name is None else await unit.messages.conversation(name)
@@ -56,7 +54,7 @@ class Flush:
                         first_sequence=buffer.first_sequence,
                     )
             await unit.commit(revises_memory=False)
-        return only
+        return unit.namespace.id, only
 
 
 async def _state(unit: ReadUnit, only: ConversationId | None) -> Flushed:

@@ -20,10 +20,8 @@ class Forgetting:
 
     async def retire(self, name: str) -> Receipt:
         """Hide a namespace, free its name and queue its erasure. Raises NotFound."""
-        async with self.storage.directory() as directory:
-            found = await directory.get(name)
         now = self.clock()
-        async with self.storage.write(found.id) as unit:
+        async with self.storage.write(name) as unit:
             await unit.jobs.cancel_all(now)
             receipt = await unit.directory.retire(unit.namespace, now)
             await unit.jobs.enqueue(Step.FORGET, str(receipt.id), {}, now)

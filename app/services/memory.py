@@ -1,7 +1,6 @@
 """Browsing what is remembered, level by level."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -63,17 +62,17 @@ class Memory:
 
     async def conversations(self, namespace: str, after: UUID | None, limit: int) -> Sequence[Conversation]:
         """Conversations, oldest first."""
-        async with self._read(namespace) as unit:
+        async with self.storage.read(namespace) as unit:
             return await unit.messages.list_conversations(after, limit)
 
     async def messages(self, namespace: str, conversation: str, after: int, limit: int) -> Sequence[Message]:
         """A conversation's messages with a sequence above `after`."""
-        async with self._read(namespace) as unit:
+        async with self.storage.read(namespace) as unit:
             return await unit.messages.page(await unit.messages.conversation(conversation), after, limit)
 
     async def message(self, namespace: str, message: MessageId) -> tuple[Message, str]:
         """One message and its conversation's name."""
-        async with self._read(namespace) as unit:
+        async with self.storage.read(namespace) as unit:
             found = await unit.messages.get(message)
             return found, (await unit.messages.conversation_names())[found.conversation]
 
@@ -81,12 +80,12 @@ class Memory:
         self, namespace: str, after: UUID | None, limit: int
     ) -> tuple[Sequence[Episode], Mapping[ConversationId, str]]:
         """Episodes, oldest first, and the names of their conversations."""
-        async with self._read(namespace) as unit:
+        async with self.storage.read(namespace) as unit:
             return await unit.episodes.page(after, limit), await unit.messages.conversation_names()
 
     async def episode(self, namespace: str, episode: EpisodeId) -> tuple[Episode, str]:
         """One episode and its conversation's name."""
-        async with self._read(namespace) as unit:
+        async with self.storage.read(namespace) as unit:
             found = await unit.episodes.get(episode)
             return found, (await unit.messages.conversation_names())[found.conversation]
 
@@ -94,30 +93,23 @@ class Memory:
         self, namespace: str, after: UUID | None, limit: int, *, superseded: bool
     ) -> Sequence[CitedStatement]:
         """Statements, oldest first; with `superseded` also those that others replaced."""
-        async with self._read(namespace) as unit:
+        async with self.storage.read(namespace) as unit:
             return await _cited(unit, await unit.statements.page(after, limit, superseded=superseded))
 
     async def statement(self, namespace: str, statement: StatementId) -> CitedStatement:
         """One statement, current or not."""
-        async with self._read(namespace) as unit:
+        async with self.storage.read(namespace) as unit:
             return (await _cited(unit, [await unit.statements.get(statement)]))[0]
 
     async def themes(self, namespace: str, after: UUID | None, limit: int) -> Sequence[ThemeView]:
         """Themes, oldest first."""
-        async with self._read(namespace) as unit:
+        async with self.storage.read(namespace) as unit:
             return await _views(unit, await unit.themes.page(after, limit))
 
     async def theme(self, namespace: str, theme: ThemeId) -> ThemeView:
         """One theme."""
-        async with self._read(namespace) as unit:
+        async with self.storage.read(namespace) as unit:
             return (await _views(unit, [await unit.themes.get(theme)]))[0]
-
-    @asynccontextmanager
-    async def _read(self, namespace: str) -> AsyncIterator[ReadUnit]:
-        async with self.storage.directory() as directory:
-            found = await directory.get(namespace)
-        async with self.storage.read(found.id) as unit:
-            yield unit
 
 
 async def _cited(unit: ReadUnit, found: Sequence[Statement]) -> Sequence[CitedStatement]:

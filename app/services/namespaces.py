@@ -42,8 +42,7 @@ class Namespaces:
 
     async def status(self, name: str) -> Status:
         """Counts and progress. Raises NotFound."""
-        found = await self.get(name)
-        async with self.storage.read(found.id) as unit:
+        async with self.storage.read(name) as unit:
             messages, buffered = await unit.messages.counts()
             episodes, degraded_episodes = await unit.episodes.counts()
             themes, degraded_themes = await unit.themes.counts()

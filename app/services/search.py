@@ -13,7 +13,6 @@ import numpy as np
 from app.domain.errors import Conflict
 from app.domain.filters import Filter
 from app.domain.fusion import DEFAULT, EPISODES, STATEMENTS, Floats, fuse, reciprocal_rank, vector_score, word_score
-from app.domain.ids import NamespaceId
 from app.domain.levels import Level
 from app.domain.packing import Item, pack, render_context
 from app.domain.questions import Question, read
@@ -105,12 +104,10 @@ class Search:
 
     async def search(self, namespace: str, ask: Ask) -> Found:
         """The best evidence for a question. Raises NotFound; Conflict if memory is behind `min_sequence`."""
-        async with self.storage.directory() as directory:
-            found = await directory.get(namespace)
         if ask.min_sequence is not None:
-            await self._catch_up(found.id, ask.min_sequence)
+            await self._catch_up(namespace, ask.min_sequence)
         vector = None if ask.strategy is Strategy.BM25 else await self.embedder.embed_query(ask.text)
-        async with self.storage.read(found.id) as unit:
+        async with self.storage.read(namespace) as unit:
             speakers = tuple(await unit.messages.speakers())
             question = read(ask.text, speakers, ask.asked_at or self.clock())
             pools = [await gather(unit, level, question, vector, ask.limits) for level in sorted(ask.levels)]
@@ -133,7 +130,9 @@ class Search:
                 trace=_trace(pools, scores, packed) if ask.explain else None,
             )
 
-    async def _catch_up(self, namespace: NamespaceId, wanted: int) -> None:
+    async def _catch_up(self, name: str, wanted: int) -> None:
+        async with self.storage.read(name) as unit:
+            namespace = unit.namespace.id
         loop = asyncio.get_running_loop()
         end = loop.time() + self.policy.wait_seconds
         while True:

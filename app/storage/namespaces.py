@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, and_, delete, func, insert, or_, select, update
+from sqlalchemy import Row, and_, delete, exists, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -105,10 +105,20 @@ class Directory:
         return list((await self._connection.execute(query)).scalars())
 
     async def with_due_jobs(self, now: datetime, stale_before: datetime) -> Sequence[NamespaceId]:
-        """Namespaces that have a queued job whose time has come, or a running one whose worker went silent."""
+        """Namespaces with work for the taking, longest due first.
+
+        A queued job whose time has come, or a running one whose worker went silent; but not where a living
+        worker runs one: a namespace's steps follow one another.
+        """
         due = and_(jobs.c.state == JobState.QUEUED, jobs.c.due_at <= now)
         silent = and_(jobs.c.state == JobState.RUNNING, jobs.c.heartbeat_at < stale_before)
-        query = select(jobs.c.namespace_id, func.min(jobs.c.due_at)).where(or_(due, silent))
+        other = jobs.alias()
+        taken = exists().where(
+            other.c.namespace_id == jobs.c.namespace_id,
+            other.c.state == JobState.RUNNING,
+            other.c.heartbeat_at >= stale_before,
+        )
+        query = select(jobs.c.namespace_id).where(or_(due, silent), ~taken)
         rows = await self._connection.execute(query.group_by(jobs.c.namespace_id).order_by(func.min(jobs.c.due_at)))
         return [NamespaceId(row.namespace_id) for row in rows]
 

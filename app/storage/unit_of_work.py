@@ -90,14 +90,14 @@ class Storage:
     writers: asyncio.Lock | None
 
     @asynccontextmanager
-    async def read(self, namespace: NamespaceId) -> AsyncIterator[ReadUnit]:
-        """A read unit. Raises NotFound if the namespace is gone."""
+    async def read(self, namespace: NamespaceId | str) -> AsyncIterator[ReadUnit]:
+        """A read unit of a namespace, by id or by name. Raises NotFound if it is gone."""
         async with _store_errors(), self.engines.read.connect() as connection:
             yield ReadUnit(connection, await _get(connection, namespace))
 
     @asynccontextmanager
-    async def write(self, namespace: NamespaceId, *, also_deleted: bool = False) -> AsyncIterator[WriteUnit]:
-        """A write unit, the namespace's row locked. Raises NotFound if the namespace is gone."""
+    async def write(self, namespace: NamespaceId | str, *, also_deleted: bool = False) -> AsyncIterator[WriteUnit]:
+        """A write unit of a namespace, by id or by name, its row locked. Raises NotFound if it is gone."""
         async with self._write_connection() as connection:
             row = await _get(connection, namespace, lock=True, also_deleted=also_deleted)
             yield WriteUnit(connection, row, self.doorbell)
@@ -136,9 +136,10 @@ class Storage:
 
 
 async def _get(
-    connection: AsyncConnection, namespace: NamespaceId, *, lock: bool = False, also_deleted: bool = False
+    connection: AsyncConnection, namespace: NamespaceId | str, *, lock: bool = False, also_deleted: bool = False
 ) -> Namespace:
-    query = select(namespaces).where(namespaces.c.id == namespace)
+    called = isinstance(namespace, str)
+    query = select(namespaces).where((namespaces.c.name if called else namespaces.c.id) == namespace)
     if not also_deleted:
         query = query.where(namespaces.c.deleted_at.is_(None))
     row = (await connection.execute(query.with_for_update() if lock else query)).one_or_none()
