@@ -1,6 +1,6 @@
 """Statements before they are stored: candidates, and the decision what becomes of each."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -56,6 +56,9 @@ class RefusalReason(StrEnum):
     NOT_SUPPORTED = "not_supported"  # its words, or a number in it, do not stand in the messages it cites
 
 
+JOINING = ("ask",)  # the word that joins an answer to its question
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """A candidate that is not stored, and why."""
@@ -73,55 +76,76 @@ class AdmissionPlan:
     refused: tuple[Refusal, ...]
 
 
-def decide(
-    candidates: Sequence[Candidate], known: Sequence[Known], messages: Mapping[MessageId, Message]
-) -> AdmissionPlan:
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """Candidates that their messages support, and those that they do not."""
+
+    supported: tuple[Candidate, ...]
+    refused: tuple[Refusal, ...]
+
+
+def screen(candidates: Sequence[Candidate], messages: Mapping[MessageId, Message]) -> Screened:
+    """Which candidates may be remembered at all; `messages` holds every message that one may cite.
+
+    Linear in the length of the messages, which may be long: not for an event loop.
+    """
+    said: dict[MessageId, frozenset[str]] = {}
+    supported, refused = [], []
+    for candidate in candidates:
+        reason = _fault(candidate, messages, said)
+        if reason is None:
+            supported.append(candidate)
+        else:
+            refused.append(Refusal(candidate, reason))
+    return Screened(tuple(supported), tuple(refused))
+
+
+def decide(screened: Screened, known: Sequence[Known]) -> AdmissionPlan:
     """What becomes of each candidate; the same input gives the same plan.
 
     Args:
-        candidates: in the order they were drawn.
+        screened: candidates in the order they were drawn.
         known: current statements that may be meant; the first of several equal ones is reinforced.
-        messages: every message that a candidate may cite.
 
     A candidate that repeats a known statement, or an earlier candidate, word for word (case, punctuation and
     spaces aside; the speaker is part of the text) adds its citations to it.
     """
-    refused = []
     merged: dict[str, Candidate] = {}
-    for candidate in candidates:
-        reason = _fault(candidate, messages)
-        if reason is not None:
-            refused.append(Refusal(candidate, reason))
-            continue
+    for candidate in screened.supported:
         key = normalise(candidate.text)
         merged[key] = _merge(merged[key], candidate) if key in merged else candidate
     owners = {normalise(statement.text): statement.id for statement in reversed(known)}
     return AdmissionPlan(
         new=tuple(candidate for key, candidate in merged.items() if key not in owners),
         reinforced=tuple((owners[key], candidate) for key, candidate in merged.items() if key in owners),
-        refused=tuple(refused),
+        refused=screened.refused,
     )
 
 
-def _fault(candidate: Candidate, messages: Mapping[MessageId, Message]) -> RefusalReason | None:
+def _fault(
+    candidate: Candidate, messages: Mapping[MessageId, Message], said: dict[MessageId, frozenset[str]]
+) -> RefusalReason | None:
     if not normalise(candidate.text):
         return RefusalReason.BLANK
     if not candidate.messages:
         return RefusalReason.NO_CITATION
     if any(cited not in messages for cited in candidate.messages):
         return RefusalReason.UNKNOWN_MESSAGE
-    if not _supported(candidate.text, [messages[cited] for cited in candidate.messages]):
-        return RefusalReason.NOT_SUPPORTED
-    return None
+    for cited in candidate.messages:
+        if cited not in said:
+            said[cited] = _words_of(messages[cited])
+    held = frozenset(JOINING).union(*(said[cited] for cited in candidate.messages))
+    return None if _supported(candidate.text, held) else RefusalReason.NOT_SUPPORTED
 
 
-def _supported(text: str, cited: Iterable[Message]) -> bool:
-    """Whether the messages hold nearly all words of `text` and every number, counting dates they resolve to."""
-    held = {"ask"}  # the word that joins an answer to its question
-    for message in cited:
-        held.update(terms(render(message)))
-        for when in resolve(message.content, message.occurred_at):
-            held.update(terms(written(when)))
+def _words_of(message: Message) -> frozenset[str]:
+    """The stems of a message and of the dates that it resolves to."""
+    dates = (written(when) for when in resolve(message.content, message.occurred_at))
+    return frozenset(term for text in (render(message), *dates) for term in terms(text))
+
+
+def _supported(text: str, held: frozenset[str]) -> bool:
+    """Whether nearly all words of `text` are held, and every number."""
     needed = set(terms(text))
     missing = needed - held
     if any(character.isdigit() for term in missing for character in term):

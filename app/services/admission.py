@@ -12,9 +12,10 @@ from app.domain.extraction import extract
 from app.domain.ids import EpisodeId, StatementId
 from app.domain.jobs import Attempt, Step
 from app.domain.levels import Level
+from app.domain.messages import Message
 from app.domain.provenance import EXTRACTIVE
 from app.domain.records import Statement
-from app.domain.statements import AdmissionPlan, Candidate, Known, decide
+from app.domain.statements import AdmissionPlan, Candidate, Known, Screened, decide, screen
 from app.domain.text import normalise, terms
 from app.providers.protocols import Embedder
 from app.services.embedding import embed_parts
@@ -37,7 +38,8 @@ class Admission:
         async with self.storage.read(attempt.namespace) as unit:
             found = await unit.episodes.get(episode)
             messages = await unit.messages.of_episode(episode)
-        candidates = await asyncio.to_thread(extract, messages)
+        screened = await asyncio.to_thread(_draw, messages)
+        candidates = screened.supported
         vectors = await embed_parts(self.embedder, [candidate.text for candidate in candidates])
         by_text = dict(zip((candidate.text for candidate in candidates), vectors, strict=True))
         now = self.clock()
@@ -47,7 +49,7 @@ class Admission:
                 return {"reason": "already admitted"}
             same = await unit.statements.with_normal([normalise(candidate.text) for candidate in candidates])
             known = [Known(statement.id, statement.text, statement.occurred_at) for statement in same]
-            plan = decide(candidates, known, {message.id: message for message in messages})
+            plan = decide(screened, known)
             await self._apply(unit, plan, by_text, now)
             if plan.new:
                 await unit.jobs.enqueue(
@@ -65,6 +67,10 @@ class Admission:
         await unit.embeddings.add(Level.STATEMENT, {statement.id: vectors[statement.text] for statement in new})
         for statement, candidate in plan.reinforced:
             await unit.statements.reinforce(statement, candidate.messages)
+
+
+def _draw(messages: Sequence[Message]) -> Screened:
+    return screen(extract(messages), {message.id: message for message in messages})
 
 
 def _statement(candidate: Candidate, now: datetime) -> Statement:

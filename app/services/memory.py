@@ -46,8 +46,8 @@ class ThemeView:
 
 async def refer(unit: ReadUnit, ids: set[MessageId]) -> Mapping[MessageId, MessageRef]:
     """References to messages, with their conversations' names."""
-    names = await unit.messages.conversation_names()
     found = await unit.messages.many(ids)
+    names = await unit.messages.conversation_names(message.conversation for message in found.values())
     return {
         message.id: MessageRef(message.id, message.external_id, names[message.conversation], message.sequence)
         for message in found.values()
@@ -74,20 +74,21 @@ class Memory:
         """One message and its conversation's name."""
         async with self.storage.read(namespace) as unit:
             found = await unit.messages.get(message)
-            return found, (await unit.messages.conversation_names())[found.conversation]
+            return found, (await unit.messages.conversation_names([found.conversation]))[found.conversation]
 
     async def episodes(
         self, namespace: str, after: UUID | None, limit: int
     ) -> tuple[Sequence[Episode], Mapping[ConversationId, str]]:
         """Episodes, oldest first, and the names of their conversations."""
         async with self.storage.read(namespace) as unit:
-            return await unit.episodes.page(after, limit), await unit.messages.conversation_names()
+            found = await unit.episodes.page(after, limit)
+            return found, await unit.messages.conversation_names(episode.conversation for episode in found)
 
     async def episode(self, namespace: str, episode: EpisodeId) -> tuple[Episode, str]:
         """One episode and its conversation's name."""
         async with self.storage.read(namespace) as unit:
             found = await unit.episodes.get(episode)
-            return found, (await unit.messages.conversation_names())[found.conversation]
+            return found, (await unit.messages.conversation_names([found.conversation]))[found.conversation]
 
     async def statements(
         self, namespace: str, after: UUID | None, limit: int, *, superseded: bool

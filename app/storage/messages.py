@@ -123,11 +123,16 @@ class MessageRepository(Repository):
         rows = await self._connection.execute(query.order_by(conversations.c.id).limit(limit))
         return [Conversation(ConversationId(r.id), r.name, r.created_at, r[-2], r[-1]) for r in rows]
 
-    async def conversation_names(self) -> Mapping[ConversationId, str]:
-        """The name of every conversation."""
-        query = select(conversations.c.id, conversations.c.name).where(self._own(conversations))
-        rows = await self._connection.execute(query)
-        return {ConversationId(row.id): row.name for row in rows}
+    async def conversation_names(self, ids: Iterable[ConversationId]) -> Mapping[ConversationId, str]:
+        """The names of these conversations."""
+        wanted = sorted(set(ids))
+        found: dict[ConversationId, str] = {}
+        for start in range(0, len(wanted), IN_LIMIT):
+            query = select(conversations.c.id, conversations.c.name).where(
+                self._own(conversations), conversations.c.id.in_(wanted[start : start + IN_LIMIT])
+            )
+            found |= {ConversationId(row.id): row.name for row in await self._connection.execute(query)}
+        return found
 
     async def known(self, conversation: ConversationId, external_ids: Sequence[str]) -> Mapping[str, Known]:
         """Which of a client's ids are stored already."""

@@ -143,6 +143,7 @@ messages = Table(
     Index("ix_messages_conversation", "namespace_id", "conversation_id", "sequence"),
     Index("uq_messages_position", "namespace_id", "conversation_id", "position", unique=True),
     Index("ix_messages_episode", "namespace_id", "episode_id", "sequence"),
+    Index("ix_messages_speaker", "namespace_id", "speaker"),
     Index("ix_messages_occurred_at", "namespace_id", "occurred_at"),
     Index(
         "ix_messages_buffer",

@@ -243,6 +243,7 @@ def upgrade() -> None:
         "ix_messages_episode", "messages", ["namespace_id", "episode_id", "sequence"], unique=False
     )
     op.create_index("ix_messages_occurred_at", "messages", ["namespace_id", "occurred_at"], unique=False)
+    op.create_index("ix_messages_speaker", "messages", ["namespace_id", "speaker"], unique=False)
     op.create_index(
         "uq_messages_external_id", "messages", ["namespace_id", "conversation_id", "external_id"], unique=True
     )
@@ -283,6 +284,7 @@ def downgrade() -> None:
     op.drop_index("uq_messages_sequence", table_name="messages")
     op.drop_index("uq_messages_position", table_name="messages")
     op.drop_index("uq_messages_external_id", table_name="messages")
+    op.drop_index("ix_messages_speaker", table_name="messages")
     op.drop_index("ix_messages_occurred_at", table_name="messages")
     op.drop_index("ix_messages_episode", table_name="messages")
     op.drop_index("ix_messages_conversation", table_name="messages")

@@ -35,6 +35,10 @@ def messages_path(namespace: str, conversation: str = "chat") -> str:
     return f"/v1/namespaces/{namespace}/conversations/{conversation}/messages"
 
 
+def route(namespace: str, name: str) -> str:
+    return f"/v1/namespaces/{namespace}/{name}"
+
+
 def later(minutes: float) -> str:
     return (NOON + timedelta(minutes=minutes)).isoformat()
 

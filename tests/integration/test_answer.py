@@ -4,10 +4,15 @@ import pytest
 
 from app.domain.text import count_tokens
 from tests.conftest import Api
-from tests.integration.support import assert_problem, messages_path
+from tests.integration.support import assert_problem, messages_path, route
 from tests.integration.test_search import FACTS, STRATEGIES
 
-PATH = "/v1/namespaces/ada/answer"
+
+@pytest.fixture
+def api(shared: Api) -> Api:
+    """These tests share a service, and look at namespaces of their own."""
+    return shared
+
 
 CHAT = (
     ("D1:1", "Caroline", "Hey Mel! Good to see you! How have you been?"),
@@ -17,19 +22,19 @@ CHAT = (
 )
 
 
-async def _chat(api: Api) -> dict[str, str]:
+async def _chat(api: Api, ada: str) -> dict[str, str]:
     messages = [
         {"role": "user", "speaker": who, "content": text, "external_id": name, "occurred_at": "2023-05-08T13:56:00Z"}
         for name, who, text in CHAT
     ]
-    assert (await api.post(messages_path("ada"), json={"messages": messages})).status_code == 202
-    await api.settle("ada")
+    assert (await api.post(messages_path(ada), json={"messages": messages})).status_code == 202
+    await api.settle(ada)
     return {name: text for name, _, text in CHAT}
 
 
-async def test_yesterday_is_the_day_before_it_was_said(api: Api) -> None:
-    contents = await _chat(api)
-    reply = await api.post(PATH, json={"query": "When did Caroline go to the LGBTQ support group?"})
+async def test_yesterday_is_the_day_before_it_was_said(api: Api, ada: str) -> None:
+    contents = await _chat(api, ada)
+    reply = await api.post(route(ada, "answer"), json={"query": "When did Caroline go to the LGBTQ support group?"})
     assert reply.status_code == 200
     answered = reply.json()
     assert answered.keys() == {
@@ -47,39 +52,43 @@ async def test_yesterday_is_the_day_before_it_was_said(api: Api) -> None:
     assert answered["usage"]["context_tokens"] == answered["tokens"] == count_tokens(answered["context"])
 
 
-async def test_get_and_post_agree(api: Api) -> None:
-    await _chat(api)
+async def test_get_and_post_agree(api: Api, ada: str) -> None:
+    await _chat(api, ada)
     wanted = {"max_tokens": 500, "question_date": "2023-06-01T00:00:00Z"}
-    question = "What did Melanie run?"
-    by_post = (await api.post(PATH, json={"query": question, **wanted})).json()
-    by_get = (await api.get(PATH, params={"q": question, **wanted})).json()
+    question = "When did Melanie run a charity race for mental health?"
+    by_post = (await api.post(route(ada, "answer"), json={"query": question, **wanted})).json()
+    by_get = (await api.get(route(ada, "answer"), params={"q": question, **wanted})).json()
     assert by_get == by_post
     assert by_get["citations"]
 
 
-async def test_dates_of_a_question_count_from_the_day_it_is_asked(api: Api) -> None:
-    await _chat(api)
+async def test_dates_of_a_question_count_from_the_day_it_is_asked(api: Api, ada: str) -> None:
+    await _chat(api, ada)
     for date in ("2023-05-09", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"):
         for question in ("What did Caroline do two days ago?", "What will she do in two years, next week?"):
-            reply = await api.post(PATH, json={"query": question, "question_date": date})
+            reply = await api.post(route(ada, "answer"), json={"query": question, "question_date": date})
             assert reply.status_code == 200, (date, question, reply.text)
     for wrong in ("2023-02-30", 5, "soon"):
-        assert_problem(await api.post(PATH, json={"query": "tea?", "question_date": wrong}), 422, "#/question_date")
+        assert_problem(
+            await api.post(route(ada, "answer"), json={"query": "tea?", "question_date": wrong}), 422, "#/question_date"
+        )
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-async def test_what_nobody_spoke_of_is_not_answered(api: Api, strategy: str) -> None:
-    await api.say("ada", *FACTS)
-    await api.settle("ada")
+async def test_what_nobody_spoke_of_is_not_answered(api: Api, ada: str, strategy: str) -> None:
+    await api.say(ada, *FACTS)
+    await api.settle(ada)
     body = {"query": "quarterly tax form of the moon base", "strategy": strategy}
-    answered = (await api.post(PATH, json=body)).json()
+    answered = (await api.post(route(ada, "answer"), json=body)).json()
     assert (answered["answer"], answered["abstained"], answered["citations"]) == (None, True, [])
     assert answered["reason"] == "no_evidence"
     assert answered["data"] is None
 
 
-async def test_an_empty_context_gives_no_answer(api: Api) -> None:
-    await _chat(api)
-    reply = await api.post(PATH, json={"query": "When did Caroline go to the support group?", "top_k": 0})
+async def test_an_empty_context_gives_no_answer(api: Api, ada: str) -> None:
+    await _chat(api, ada)
+    reply = await api.post(
+        route(ada, "answer"), json={"query": "When did Caroline go to the support group?", "top_k": 0}
+    )
     assert (reply.json()["abstained"], reply.json()["items"], reply.json()["tokens"]) == (True, [], 0)
     assert_problem(await api.post("/v1/namespaces/nobody/answer", json={"query": "tea?"}), 404)

@@ -98,7 +98,8 @@ async def test_another_content_under_a_taken_id_refuses_the_whole_batch(api: Api
 
 
 @pytest.mark.parametrize(
-    "change", [{"speaker": "Bob"}, {"role": "assistant"}, {"metadata": {"a": 1}}, {"occurred_at": "2026-01-01T00:00:00Z"}]
+    "change",
+    [{"speaker": "Bob"}, {"role": "assistant"}, {"metadata": {"a": 1}}, {"occurred_at": "2026-01-01T00:00:00Z"}],
 )
 async def test_all_that_was_sent_counts_as_content(api: Api, change: dict[str, object]) -> None:
     message = {"role": "user", "content": "I like tea.", "external_id": "m1"}
@@ -109,7 +110,11 @@ async def test_all_that_was_sent_counts_as_content(api: Api, change: dict[str, o
 async def test_duplicates_inside_one_batch(api: Api) -> None:
     reply = await api.post(messages_path("ada"), json=_batch(("m1", "tea"), ("m1", "tea"), ("m2", "rome")))
     sent = reply.json()
-    assert [(m["sequence"], m["status"]) for m in sent["messages"]] == [(1, "accepted"), (1, "duplicate"), (2, "accepted")]
+    assert [(m["sequence"], m["status"]) for m in sent["messages"]] == [
+        (1, "accepted"),
+        (1, "duplicate"),
+        (2, "accepted"),
+    ]
     assert (sent["accepted"], sent["duplicates"], sent["sequence"]) == (2, 1, 2)
     clash = await api.post(messages_path("bob"), json=_batch(("m1", "tea"), ("m1", "coffee")))
     assert_problem(clash, 409, "#/messages/1/external_id")
