@@ -27,6 +27,7 @@ from app.services.namespaces import Namespaces
 from app.services.progress import Progress
 from app.services.search import ReadPolicy, Search
 from app.services.segmentation import Segmentation
+from app.services.upkeep import Upkeep
 from app.services.work import Work
 from app.settings import Settings
 from app.storage import file_lock, migrate
@@ -117,6 +118,7 @@ def _assemble(
     progress = Progress()
     segment = SegmentPolicy(
         gap_seconds=settings.segment.gap_seconds,
+        idle_close_seconds=settings.segment.idle_close_seconds,
         max_messages=settings.segment.max_messages,
         max_tokens=settings.segment.max_tokens,
     )
@@ -141,7 +143,15 @@ def _assemble(
         handlers.maintain(Maintenance(storage, clock, policy_for(embedder.profile.model))),
         handlers.forget(forgetting),
     )
-    runner = Runner(storage, {kind.step: kind for kind in kinds}, doorbell, progress, clock, RunnerPolicy())
+    runner = Runner(
+        storage,
+        {kind.step: kind for kind in kinds},
+        doorbell,
+        progress,
+        clock,
+        RunnerPolicy(),
+        Upkeep(storage, clock, segment),
+    )
     return Container(services, runner, storage, embedder)
 
 

@@ -19,6 +19,7 @@ class SegmentSettings(Group):
     """When an episode closes."""
 
     gap_seconds: Positive = Field(1800, description="A pause in event time that closes an episode.")
+    idle_close_seconds: Positive = Field(1800, description="An open conversation at rest for so long is closed.")
     max_messages: Positive = Field(25, description="Messages of an episode at most.")
     max_tokens: Positive = Field(2048, description="Tokens of an episode at most; a longer message stands alone.")
 

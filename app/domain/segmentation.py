@@ -29,7 +29,7 @@ class SegmentPolicy:
     gap_seconds: float = 1800  # of event time between neighbours, in either direction
     max_messages: int = 25
     max_tokens: int = 2048  # of rendered messages
-    idle_close_seconds: float = 1800  # of record time; the caller, which has a clock, passes `idle`
+    idle_close_seconds: float = 1800  # of record time: then nothing stays open; the caller has the clock
     window: int = 4  # messages compared on each side of a border
     reach: int = 3  # borders on each side that a valley is measured against
     min_messages: int = 4  # on each side of a topic cut

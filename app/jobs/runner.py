@@ -20,6 +20,7 @@ from app.domain.jobs import Attempt, Step
 from app.jobs.doorbells.in_process import InProcessDoorbell
 from app.jobs.registry import JobKind
 from app.services.progress import Progress
+from app.services.upkeep import Upkeep
 from app.storage.unit_of_work import Clock, Storage
 
 log = logging.getLogger(__name__)
@@ -34,6 +35,7 @@ class RunnerPolicy:
     look_seconds: float = 1.0  # longest wait for a bell: retries fall due without one
     heartbeat_seconds: float = 10.0
     stale_seconds: float = 60.0  # silent for so long, a worker is taken for dead
+    upkeep_seconds: float = 15.0  # between looks for conversations at rest and for work that lost its job
     stop_seconds: float = 10.0  # a stopping process waits so long for its steps, then hands them back
 
 
@@ -48,6 +50,7 @@ class Runner:
         progress: Progress,
         clock: Clock,
         policy: RunnerPolicy,
+        upkeep: Upkeep | None = None,
     ) -> None:
         self._storage = storage
         self._kinds = kinds
@@ -55,6 +58,7 @@ class Runner:
         self._progress = progress
         self._clock = clock
         self._policy = policy
+        self._upkeep = upkeep
         self._turns: dict[NamespaceId, asyncio.Task[None]] = {}
         self._served: dict[NamespaceId, float] = {}  # end of each waiting namespace's last turn, loop time
         self._stopping = False
@@ -66,13 +70,25 @@ class Runner:
 
     async def run(self) -> None:
         """Look for due jobs whenever the bell rings or a moment has passed, until stopped."""
-        while not self._stopping:
+        keeper = asyncio.create_task(self._keep_up())
+        try:
+            while not self._stopping:
+                try:
+                    await self._start_turns()
+                except AppError as error:
+                    log.warning("cannot look for jobs: %s", error.code)
+                await self._doorbell.wait(self._policy.look_seconds)
+            await self._finish()
+        finally:
+            keeper.cancel()
+
+    async def _keep_up(self) -> None:
+        while self._upkeep is not None:
             try:
-                await self._start_turns()
+                await self._upkeep.run()
             except AppError as error:
-                log.warning("cannot look for jobs: %s", error.code)
-            await self._doorbell.wait(self._policy.look_seconds)
-        await self._finish()
+                log.warning("upkeep was cut short: %s", error.code)
+            await asyncio.sleep(self._policy.upkeep_seconds)
 
     async def _start_turns(self) -> None:
         async with self._storage.directory() as directory:
@@ -88,10 +104,13 @@ class Runner:
                 task.add_done_callback(partial(self._end_turn, namespace))
 
     def _end_turn(self, namespace: NamespaceId, turn: asyncio.Task[None]) -> None:
-        del turn
         del self._turns[namespace]
         self._served[namespace] = asyncio.get_running_loop().time()
-        self._doorbell.ring()  # somebody else may be waiting for the free place
+        error = None if turn.cancelled() else turn.exception()
+        if error is None:
+            self._doorbell.ring()  # somebody else may be waiting for the free place
+        else:  # a fault of ours outside any job: shown, and tried again in a moment rather than at once
+            log.error("a turn broke", extra={"namespace_id": str(namespace), **describe(error)})
 
     async def _turn(self, namespace: NamespaceId) -> None:
         loop = asyncio.get_running_loop()
@@ -179,7 +198,7 @@ class Runner:
         return self._clock() - timedelta(seconds=self._policy.stale_seconds)
 
 
-def describe(error: Exception) -> dict[str, str]:
+def describe(error: BaseException) -> dict[str, str]:
     """A failure's cause for the job's row and the log: codes and places, no secrets and no memory text.
 
     Only our own errors have messages that are safe to show; of others the type and the place must do.

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -52,13 +53,18 @@ class Segmentation:
                 vectors,
                 [count_tokens(render(message)) for message in buffer],
                 self.policy,
-                close_through=close_through if whole else None,  # only the buffer's true end can be flushed
+                # Only the buffer's true end can be flushed, or have rested.
+                close_through=close_through if whole else None,
+                idle=whole and self._has_rested(buffer[-1]),
             )
             for run in runs:
                 await self._close(attempt, buffer[run.start : run.stop], run)
             episodes += len(runs)
             if whole or not runs:
                 return {"episodes": episodes, "buffered": len(buffer) - (runs[-1].stop if runs else 0)}
+
+    def _has_rested(self, last: Message) -> bool:
+        return self.clock() - last.recorded_at >= timedelta(seconds=self.policy.idle_close_seconds)
 
     async def _read(self, attempt: Attempt, conversation: ConversationId) -> Sequence[Message]:
         async with self.storage.read(attempt.namespace) as unit:

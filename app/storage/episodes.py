@@ -97,6 +97,14 @@ class EpisodeRepository(Repository):
         )
         return changed.rowcount == 1
 
+    async def not_admitted(self) -> Sequence[tuple[EpisodeId, int]]:
+        """Episodes without their statements yet, with their first sequence."""
+        query = select(episodes.c.id, episodes.c.first_sequence).where(
+            self._own(episodes), episodes.c.admitted_at.is_(None)
+        )
+        rows = await self._connection.execute(query.order_by(episodes.c.first_sequence))
+        return [(EpisodeId(row.id), row.first_sequence) for row in rows]
+
     async def counts(self) -> tuple[int, int]:
         """(episodes, of them degraded)."""
         degraded = func.count().filter(episodes.c.degraded)

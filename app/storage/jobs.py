@@ -179,6 +179,16 @@ class JobRepository(Repository):
         rows = await self._connection.execute(query)
         return JobCounts({JobState(row[0]): row[1] for row in rows})
 
+    async def known_keys(self, kind: Step) -> set[str]:
+        """Keys whose newest job of this kind waits, runs or was given up: only new work or a retry helps those."""
+        newest_first = func.row_number().over(partition_by=jobs.c.key, order_by=jobs.c.id.desc())
+        ranked = select(jobs.c.key, jobs.c.state, newest_first.label("rank")).where(
+            self._own(jobs), jobs.c.kind == kind
+        )
+        newest = ranked.subquery()
+        query = select(newest.c.key).where(newest.c.rank == 1, newest.c.state != JobState.SUCCEEDED)
+        return set((await self._connection.execute(query)).scalars())
+
     async def first_pending_sequence(self) -> int | None:
         """Lowest message sequence that a queued or running job covers."""
         query = select(func.min(jobs.c.first_sequence)).where(self._own(jobs), jobs.c.state.in_(OPEN_STATES))

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, and_, delete, exists, func, insert, or_, select, update
+from sqlalchemy import Row, and_, delete, exists, func, insert, or_, select, union, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -121,6 +121,24 @@ class Directory:
         query = select(jobs.c.namespace_id).where(or_(due, silent), ~taken)
         rows = await self._connection.execute(query.group_by(jobs.c.namespace_id).order_by(func.min(jobs.c.due_at)))
         return [NamespaceId(row.namespace_id) for row in rows]
+
+    async def with_resting_buffers(self, before: datetime) -> Sequence[NamespaceId]:
+        """Namespaces with a message in the buffer of a conversation at rest since `before`."""
+        query = (
+            select(messages.c.namespace_id)
+            .where(messages.c.episode_id.is_(None))
+            .group_by(messages.c.namespace_id, messages.c.conversation_id)
+            .having(func.max(messages.c.recorded_at) <= before)
+        )
+        return sorted({NamespaceId(row.namespace_id) for row in await self._connection.execute(query)})
+
+    async def with_unfinished_rows(self) -> Sequence[NamespaceId]:
+        """Namespaces with an episode that was not admitted, or a current statement without a theme."""
+        episode = select(episodes.c.namespace_id).where(episodes.c.admitted_at.is_(None))
+        statement = select(statements.c.namespace_id).where(
+            statements.c.theme_id.is_(None), statements.c.superseded_by.is_(None)
+        )
+        return [NamespaceId(row.namespace_id) for row in await self._connection.execute(union(episode, statement))]
 
     async def requeue_running(self) -> int:
         """Queue again all that ran when the only process that runs jobs ended. Returns how many."""

@@ -1,7 +1,7 @@
 """What the integration tests share: problems, waiting, driving jobs by hand, looking at rows."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -111,6 +111,13 @@ async def assert_whole(api: Api, namespace: str) -> dict[str, list[dict[str, Any
         assert theme["size"] == len(members)
     assert {s["theme"] for s in memory["statements"]} == {theme["id"] for theme in memory["themes"]}
     return memory
+
+
+async def until(what: Callable[[], object]) -> None:
+    """Wait until it is so."""
+    async with asyncio.timeout(WAIT):
+        while not what():  # noqa: ASYNC110  (the code under test has no event to wait for)
+            await asyncio.sleep(0.01)
 
 
 async def search(api: Api, namespace: str, query: str, **body: object) -> dict[str, Any]:

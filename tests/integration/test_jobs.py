@@ -25,6 +25,7 @@ from tests.integration.support import (
     rows,
     runner,
     settled,
+    until,
 )
 
 SECRET = "my PIN hint is otter"
@@ -97,9 +98,8 @@ async def test_a_failure_puts_the_next_try_off(built: Container) -> None:
     handler = Failing(ProviderUnavailable("the model does not answer"), times=99)
     [id_] = await enqueue(built, ada, "a")
     begun = utc_now()
-    async with runner(built, JobKind(Step.SEGMENT, handler.run, LATER)), asyncio.timeout(WAIT):
-        while not handler.tried or (await job(built, ada, id_)).state is JobState.RUNNING:
-            await asyncio.sleep(0.02)
+    async with runner(built, JobKind(Step.SEGMENT, handler.run, LATER)):
+        await until(lambda: handler.tried)
     found = await job(built, ada, id_)
     assert (found.state, found.attempts, handler.tried) == (JobState.QUEUED, 1, 1)
     assert found.error["code"] == "provider_unavailable"
@@ -233,9 +233,8 @@ async def test_a_stopping_process_hands_its_job_back(built: Container) -> None:
     ada = await _namespace(built)
     [id_] = await enqueue(built, ada, "a")
     handler = Watching(3600)
-    async with runner(built, JobKind(Step.SEGMENT, handler.run), stop_seconds=0.05), asyncio.timeout(WAIT):
-        while not handler.order:
-            await asyncio.sleep(0.01)
+    async with runner(built, JobKind(Step.SEGMENT, handler.run), stop_seconds=0.05):
+        await until(lambda: handler.order)
     found = await job(built, ada, id_)
     assert (found.state, found.error) == (JobState.QUEUED, None)
     again = await claim(built, ada)
@@ -246,9 +245,8 @@ async def test_a_stopping_process_lets_short_steps_end(built: Container) -> None
     ada = await _namespace(built)
     [id_] = await enqueue(built, ada, "a")
     handler = Watching(0.3)
-    async with runner(built, JobKind(Step.SEGMENT, handler.run), stop_seconds=10.0), asyncio.timeout(WAIT):
-        while not handler.order:
-            await asyncio.sleep(0.01)
+    async with runner(built, JobKind(Step.SEGMENT, handler.run), stop_seconds=10.0):
+        await until(lambda: handler.order)
     assert (await job(built, ada, id_)).state is JobState.SUCCEEDED
 
 
@@ -317,9 +315,8 @@ async def test_a_job_cancelled_while_it_runs_stays_cancelled(built: Container) -
     ada = await _namespace(built)
     [id_] = await enqueue(built, ada, "a")
     handler = Watching(0.3)
-    async with runner(built, JobKind(Step.SEGMENT, handler.run)), asyncio.timeout(WAIT):
-        while not handler.order:
-            await asyncio.sleep(0.01)
+    async with runner(built, JobKind(Step.SEGMENT, handler.run)):
+        await until(lambda: handler.order)
         await built.services.work.cancel("ada", id_)
     found = await job(built, ada, id_)
     assert (found.state, found.result, len(handler.order)) == (JobState.CANCELLED, None, 1)
