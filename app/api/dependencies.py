@@ -33,7 +33,7 @@ class Services:
     default_tokens: int  # of a context, where the request names no budget
 
 
-def services(request: Request) -> Services:
+async def services(request: Request) -> Services:  # async: a plain function would cost a thread a request
     """The services of this application."""
     return cast(Services, request.app.state.services)
 
@@ -41,7 +41,7 @@ def services(request: Request) -> Services:
 Use = Annotated[Services, Depends(services)]
 
 
-def known_query_only(request: Request) -> None:
+async def known_query_only(request: Request) -> None:
     """Refuse query parameters that the route does not document: a typo must not be ignored in silence."""
     operation = request.app.openapi()["paths"][request.scope["route"].path_format][request.method.lower()]
     known = {p["name"] for p in operation.get("parameters", []) if p["in"] == "query"}

@@ -25,6 +25,7 @@ def describe(app: FastAPI) -> None:
         return app.openapi_schema
 
     app.openapi = openapi  # type: ignore[method-assign]
+    app.openapi()  # now, and once: requests read it, and deriving it twice at a time is not safe
 
 
 def _with_problems(document: dict[str, Any]) -> dict[str, Any]:

@@ -1,13 +1,16 @@
 """A service that many tests share: each has namespaces of its own, so none sees another's."""
 
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from uuid import uuid4
 
+import psycopg
 import pytest
 
 from app.settings import Settings
-from tests.conftest import Api, _administrator, _async_url, _database, serving
+from tests.conftest import Api, serving
+from tests.servers import database_of
 
 
 @pytest.fixture(scope="session", params=["sqlite", "postgres"])
@@ -16,18 +19,27 @@ async def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
     if request.param == "sqlite":
         path = tmp_path_factory.mktemp("shared") / "memory.db"
         shutil.copy(request.getfixturevalue("sqlite_template"), path)
-        url = f"sqlite+aiosqlite:///{path}"
-    else:
-        url = _shared_postgres(request.getfixturevalue("postgres"), request.getfixturevalue("postgres_template"))
-    async with serving(Settings(_env_file=None, database_url=url, embedder="scripted", log_level="warning")) as client:
-        yield client
+        async with serving(_settings(f"sqlite+aiosqlite:///{path}")) as client:
+            yield client
+        return
+    server, template = request.getfixturevalue("postgres"), request.getfixturevalue("postgres_template")
+    with _clone(server, template) as url:
+        async with serving(_settings(url.replace("postgresql://", "postgresql+psycopg://", 1))) as client:
+            yield client
 
 
-def _shared_postgres(server: str, template: str) -> str:
+def _settings(url: str) -> Settings:
+    return Settings(_env_file=None, database_url=url, embedder="scripted", log_level="warning")
+
+
+@contextmanager
+def _clone(server: str, template: str) -> Iterator[str]:
     name = f"shared_{uuid4().hex[:12]}"
-    with _administrator(server) as connection:
+    with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
-    return _async_url(_database(server, name))
+    yield database_of(server, name)
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture

@@ -116,7 +116,7 @@ async def assert_whole(api: Api, namespace: str) -> dict[str, list[dict[str, Any
 async def until(what: Callable[[], object]) -> None:
     """Wait until it is so."""
     async with asyncio.timeout(WAIT):
-        while not what():  # noqa: ASYNC110  (the code under test has no event to wait for)
+        while not what():
             await asyncio.sleep(0.01)
 
 

@@ -96,11 +96,11 @@ async def test_deep_metadata(api: Api, ada: str, depth: int, bracket: str) -> No
     opening, closing = bracket
     key = '"a":' if bracket == "{}" else ""
     deep = (opening + key) * depth + "1" + closing * depth
-    body = '{"messages": [{"role": "user", "content": "tea", "metadata": {"x": %s}}]}' % deep
+    body = f'{{"messages": [{{"role": "user", "content": "tea", "metadata": {{"x": {deep}}}}}]}}'
     reply = await api.post(messages_path(ada), content=body, headers=JSON)
     assert_problem(reply, reply.status_code if reply.status_code == 400 and depth > 900 else 422)
     assert_problem(await api.get(f"/v1/namespaces/{ada}"), 404)
-    asked = await api.post(route(ada, "search"), content='{"query": "x", "metadata": {"x": %s}}' % deep, headers=JSON)
+    asked = await api.post(route(ada, "search"), content=f'{{"query": "x", "metadata": {{"x": {deep}}}}}', headers=JSON)
     assert asked.status_code in (400, 422)
 
 

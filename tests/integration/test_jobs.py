@@ -10,6 +10,7 @@ import pytest
 
 from app.container import Container, build, utc_now
 from app.domain.errors import ProviderUnavailable
+from app.domain.ids import NamespaceId
 from app.domain.jobs import Attempt, JobState, Step
 from app.jobs.registry import JobKind, Retry
 from app.settings import Settings
@@ -47,7 +48,7 @@ class Failing:
         return {"done": attempt.job.key}
 
 
-async def _namespace(built: Container, name: str = "ada") -> Any:
+async def _namespace(built: Container, name: str = "ada") -> NamespaceId:
     """A namespace that has no open job."""
     await post(built, name, "I like tea.")
     await drain(built, name)

@@ -16,7 +16,7 @@ TEXTS = {
     "thai": "น้องสาวของฉันอยู่ที่เชียงใหม่",
     "greek": "Η αδελφή μου ζει στη Θεσσαλονίκη.",
     "german": "Meine Straße heißt Weißenburger Straße; Größe: 10 m².",
-    "emoji": "We named the dog \U0001f436\u200d\U0001f468\u200d\U0001f469\u200d\U0001f467 Biscuit \U0001f1f5\U0001f1f9\ufe0f.",
+    "emoji": "We named the dog \U0001f436\u200d\U0001f468\u200d\U0001f467 Biscuit \U0001f1f5\U0001f1f9\ufe0f.",
     "combining": "Cafe\u0301 or Caf\u00e9, A\u030angstro\u0308m or \u00c5ngstr\u00f6m, and Z\u0335\u0321a\u0334lgo.",
     "spaces": "  leading, trailing \t\r\n\u00a0\u2003and\u200b in\u2028between  ",
     "controls": "bell \u0007 escape \u001b[31m red \u0085 next \ufffe\uffff end",
@@ -68,8 +68,8 @@ async def test_statements_and_titles_keep_their_language(
     [episode] = await api.all(f"/v1/namespaces/{ada}/episodes")
     assert any(ord(character) > 127 for character in episode["title"]), episode["title"]
     assert all(name in episode["narrative"] for name in names)
-    [theme] = {row["theme"] for row in await api.all(f"/v1/namespaces/{ada}/statements")}
-    assert any(ord(c) > 127 for c in (await api.get(f"/v1/namespaces/{ada}/themes/{theme}")).json()["label"])
+    themes = await api.all(f"/v1/namespaces/{ada}/themes")
+    assert all(any(ord(character) > 127 for character in theme["label"]) for theme in themes)
 
 
 FILLER = {
@@ -109,7 +109,7 @@ async def test_keywords_are_found_after_200_other_messages(
         ("turkish", "İSTANBUL"),
         ("turkish", "IHLAMUR"),
         ("arabic", "القاهرة"),
-        ("hebrew", "חיפה"),
+        ("hebrew", "אחותי"),
         ("hindi", "मुंबई"),
         ("greek", "ΘΕΣΣΑΛΟΝΊΚΗ"),
         ("german", "strasse"),

@@ -35,14 +35,14 @@ async def _pages(api: Api, path: str, limit: int) -> list[list[dict]]:
 async def test_pages_hold_every_row_once_in_one_order(api: Api, ada: str, name: str) -> None:
     await _fill(api, ada)
     whole = await api.all(route(ada, name))
-    assert len(whole) >= len(TOPICS)
+    assert len(whole) >= (2 if name == "themes" else len(TOPICS))
     ids = [row["id"] for row in whole]
     assert ids == sorted(ids, reverse=name == "jobs")
     for limit in (1, 2, 3, 100):
         rows = [row for page in await _pages(api, route(ada, name), limit) for row in page]
         assert rows == whole, limit
     for row in whole[:2]:
-        if name not in ("conversations",):
+        if name != "conversations":
             assert (await api.get(f"{route(ada, name)}/{row['id']}")).json() == row
 
 

@@ -36,11 +36,17 @@ FACTS = (
 )
 
 
-async def test_every_level_rests_on_the_one_below(api: Api) -> None:
+@pytest.fixture
+def api(shared: Api) -> Api:
+    """These tests share a service, and look at namespaces of their own."""
+    return shared
+
+
+async def test_every_level_rests_on_the_one_below(api: Api, ada: str) -> None:
     for name in ("one", "two", "three"):
-        await api.say("ada", *(f"{fact} That was in conversation {name}." for fact in FACTS), conversation=name)
-        await api.settle("ada")
-    memory = await assert_whole(api, "ada")
+        await api.say(ada, *(f"{fact} That was in conversation {name}." for fact in FACTS), conversation=name)
+        await api.settle(ada)
+    memory = await assert_whole(api, ada)
     assert len(memory["statements"]) >= len(FACTS)
     assert sum(theme["size"] for theme in memory["themes"]) == len(memory["statements"])
     assert all(theme["label"].strip() for theme in memory["themes"])
@@ -48,35 +54,35 @@ async def test_every_level_rests_on_the_one_below(api: Api) -> None:
     assert {row["made_by"]["model"] for row in memory["statements"] + memory["episodes"]} == {"extractive"}
 
 
-async def test_many_statements_keep_to_one_theme_each(api: Api) -> None:
+async def test_many_statements_keep_to_one_theme_each(api: Api, ada: str) -> None:
     topics = ("cello", "garden", "harbour", "bakery", "telescope")
     facts = [f"I keep a {topic} note number{number} about my {topic}." for number in range(24) for topic in topics]
     for start in range(0, len(facts), 40):
-        await api.say("ada", *facts[start : start + 40])
-        await api.settle("ada")
-    memory = await assert_whole(api, "ada")
+        await api.say(ada, *facts[start : start + 40])
+        await api.settle(ada)
+    memory = await assert_whole(api, ada)
     assert len(memory["statements"]) == len(facts)
     assert len(memory["themes"]) > 1
     assert max(theme["size"] for theme in memory["themes"]) <= 12
 
 
-async def test_relative_dates_are_resolved_against_the_message(api: Api) -> None:
-    await api.say("ada", "I went to the support group yesterday.", occurred_at="2023-05-08T13:56:00Z")
-    await api.settle("ada")
-    [statement] = await api.all("/v1/namespaces/ada/statements")
+async def test_relative_dates_are_resolved_against_the_message(api: Api, ada: str) -> None:
+    await api.say(ada, "I went to the support group yesterday.", occurred_at="2023-05-08T13:56:00Z")
+    await api.settle(ada)
+    [statement] = await api.all(f"/v1/namespaces/{ada}/statements")
     assert "7 May 2023" in statement["text"]
     assert statement["valid_from"] == "2023-05-07T00:00:00Z"
     assert statement["occurred_at"] == "2023-05-08T13:56:00Z"
 
 
 @pytest.mark.parametrize("greetings", [("ok", "👍"), ("Hi there!", "Hello!", "How are you?"), ("Thanks!", "Bye!")])
-async def test_greetings_give_nothing_and_the_job_says_so(api: Api, greetings: Sequence[str]) -> None:
-    await api.say("ada", *greetings)
-    settled = await api.settle("ada")
+async def test_greetings_give_nothing_and_the_job_says_so(api: Api, ada: str, greetings: Sequence[str]) -> None:
+    await api.say(ada, *greetings)
+    settled = await api.settle(ada)
     assert settled["jobs"]["failed"] == 0
-    assert await api.all("/v1/namespaces/ada/statements") == []
-    assert await api.all("/v1/namespaces/ada/themes") == []
-    admitted = [job for job in await api.all("/v1/namespaces/ada/jobs") if job["kind"] == "admit"]
+    assert await api.all(f"/v1/namespaces/{ada}/statements") == []
+    assert await api.all(f"/v1/namespaces/{ada}/themes") == []
+    admitted = [job for job in await api.all(f"/v1/namespaces/{ada}/jobs") if job["kind"] == "admit"]
     assert admitted
     for job in admitted:
         assert job["state"] == "succeeded"
@@ -84,11 +90,11 @@ async def test_greetings_give_nothing_and_the_job_says_so(api: Api, greetings: S
         assert (job["result"]["new"], job["error"]) == (0, None)
 
 
-async def test_a_fact_told_again_is_reinforced_not_doubled(api: Api) -> None:
+async def test_a_fact_told_again_is_reinforced_not_doubled(api: Api, ada: str) -> None:
     for _ in range(2):
-        await api.say("ada", "My sister Ines is allergic to peanuts.", speaker="Ada")
-        await api.settle("ada")
-    memory = await assert_whole(api, "ada")
+        await api.say(ada, "My sister Ines is allergic to peanuts.", speaker="Ada")
+        await api.settle(ada)
+    memory = await assert_whole(api, ada)
     [statement] = memory["statements"]
     assert statement["support"] == 2
     assert [cited["sequence"] for cited in statement["messages"]] == [1, 2]
