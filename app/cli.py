@@ -1,8 +1,8 @@
-"""The command line: `xmemory serve | migrate | demo | import | eval`."""
+"""The command line: `xmemory serve | worker | migrate | doctor | demo | import | eval`."""
 
 import asyncio
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated
 
@@ -11,10 +11,11 @@ import uvicorn
 from pydantic import ValidationError
 from rich.console import Console
 
-from app import __version__, telemetry
+from app import __version__, checkup, telemetry
 from app.domain.errors import ConfigurationError
 from app.evaluation import commands
-from app.main import create_app, migrate_database
+from app.jobs.runner import Worker
+from app.main import create_app, migrate_database, run_worker
 from app.settings import Settings
 
 app = typer.Typer(
@@ -23,21 +24,44 @@ app = typer.Typer(
 commands.register(app)
 errors = Console(stderr=True)
 
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+REQUEST_SECONDS = 5  # a stopping server waits so long for requests that still run
+
 
 class _Server(uvicorn.Server):
     """uvicorn, with signals left to us: it would end the process before our own clean-up."""
 
+    def __init__(self, config: uvicorn.Config, worker: Worker | None) -> None:
+        super().__init__(config)
+        self._worker = worker
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """A first signal ends gently, a second one at once."""
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self._stop)
+        """A first signal ends gently, a second one at once; also after this, while the worker stops."""
+        _on_signals(self._stop, self._stop_now)
         yield
 
     def _stop(self) -> None:
-        self.force_exit = self.should_exit
         self.should_exit = True
+
+    def _stop_now(self) -> None:
+        self.force_exit = True
+        if self._worker is not None:
+            self._worker.hurry()
+
+
+def _on_signals(first: Callable[[], None], second: Callable[[], None]) -> None:
+    """SIGINT and SIGTERM: what the first does, and the second; a third ends the process."""
+    loop, left = asyncio.get_running_loop(), [first, second]
+
+    def heard() -> None:
+        left.pop(0)()
+        if not left:
+            for number in STOP_SIGNALS:
+                loop.remove_signal_handler(number)
+
+    for number in STOP_SIGNALS:
+        loop.add_signal_handler(number, heard)
 
 
 @app.command()
@@ -54,6 +78,15 @@ def serve(
 
 
 @app.command()
+def worker() -> None:
+    """Run background work only (Postgres): any number of such processes, on any machine."""
+    settings = _settings()
+    telemetry.configure(settings.log_level)
+    with _configuration_errors():
+        asyncio.run(run_worker(settings, _started))
+
+
+@app.command()
 def migrate() -> None:
     """Bring the database up to this version's schema."""
     settings = _settings()
@@ -63,19 +96,46 @@ def migrate() -> None:
 
 
 @app.command()
+def doctor(
+    *,
+    namespace: Annotated[str | None, typer.Option(help="Only this namespace.")] = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Rebuild what can be rebuilt; an SQLite file must not be served.")
+    ] = False,
+) -> None:
+    """Check every invariant of the database, beside a running server. Status 0: all is well; 1: something is off."""
+    settings = _settings()
+    telemetry.configure(settings.log_level)
+    with _configuration_errors():
+        sound = asyncio.run(checkup.run(settings, namespace, repair=repair))
+    raise typer.Exit(0 if sound else 1)
+
+
+@app.command()
 def version() -> None:
     """Print the version."""
     typer.echo(__version__)
 
 
+def _started(worker: Worker) -> None:
+    _on_signals(worker.stop, worker.hurry)
+    typer.echo(f"xMemory {__version__} works", err=True)
+
+
 async def _serve(settings: Settings) -> None:
     application = create_app(settings)
     config = uvicorn.Config(
-        application, host=settings.host, port=settings.port, lifespan="off", log_config=None, access_log=False
+        application,
+        host=settings.host,
+        port=settings.port,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=REQUEST_SECONDS,
     )
     async with application.router.lifespan_context(application):
         typer.echo(f"xMemory {__version__} on http://{settings.host}:{settings.port} (API: /docs)", err=True)
-        await _Server(config).serve()
+        await _Server(config, getattr(application.state, "worker", None)).serve()
 
 
 def _settings(**given: object) -> Settings:

@@ -1,17 +1,20 @@
 """The HTTP application."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from fastapi import Depends, FastAPI
+from fastapi import Depends, FastAPI, Request
+from fastapi.responses import RedirectResponse
 
 from app import __version__, container
 from app.api import problems
 from app.api.dependencies import known_query_only
-from app.api.middleware import BodyLimit, LastResort, RequestId
+from app.api.middleware import BodyLimit, LastResort, Measure, RequestId
 from app.api.openapi import describe
 from app.api.routers import answer, conversations, flush, health, jobs, memory, namespaces, search
+from app.domain.errors import ConfigurationError
+from app.jobs.runner import Worker
 from app.settings import Settings
 
 ROUTERS = (conversations, flush, search, answer, memory, jobs, namespaces, health)
@@ -19,16 +22,20 @@ ROUTERS = (conversations, flush, search, answer, memory, jobs, namespaces, healt
 
 def create_app(settings: Settings) -> FastAPI:
     """The application; its database and models come up when it starts and go down when it stops."""
+    metrics = container.build_metrics(settings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with container.build(settings) as built:
+        async with container.build(settings, metrics=metrics) as built:
             app.state.services = built.services
-            worker = asyncio.create_task(built.runner.run()) if settings.worker == "inline" else None
+            if settings.worker == "off":
+                yield
+                return
+            app.state.worker = built.worker
+            working = asyncio.create_task(built.worker.run())
             yield
-            if worker is not None:
-                built.runner.stop()
-                await worker
+            built.worker.stop()
+            await working
 
     app = FastAPI(
         title="xMemory",
@@ -39,13 +46,31 @@ def create_app(settings: Settings) -> FastAPI:
     )
     for module in ROUTERS:
         app.include_router(module.router)
+    app.add_route("/", _to_docs, include_in_schema=False)
     problems.install(app)
     # The last one added is the outermost: ids first, so that every refusal has one.
     app.add_middleware(BodyLimit, limit=settings.limits.body_bytes)
     app.add_middleware(LastResort)
     app.add_middleware(RequestId)
+    app.add_middleware(Measure, metrics=metrics)
     describe(app)
     return app
+
+
+async def run_worker(settings: Settings, started: Callable[[Worker], None]) -> None:
+    """Run background work until the worker that `started` is given is stopped. Raises ConfigurationError."""
+    if not settings.database_url.startswith("postgresql"):
+        message = "`xmemory worker` is for Postgres: an SQLite file belongs to one process, "
+        raise ConfigurationError(message + "and `xmemory serve` runs its background work (XMEMORY_WORKER=inline)")
+    async with container.build(settings) as built:
+        started(built.worker)
+        await built.worker.run()
+
+
+async def _to_docs(request: Request) -> RedirectResponse:
+    """Whoever opens the bare address wants to know what this is."""
+    del request
+    return RedirectResponse("/docs")
 
 
 def migrate_database(settings: Settings) -> None:

@@ -31,6 +31,29 @@ class ReadSettings(Group):
     wait_seconds: float = Field(5, ge=0, le=60, description="How long a read waits for its min_sequence.")
 
 
+class JobSettings(Group):
+    """How a process runs background work."""
+
+    side_by_side: Positive = Field(4, description="Namespaces that one process works on at once.")
+    heartbeat_seconds: float = Field(10, gt=0, description="How often a running job shows that it is alive.")
+    stale_seconds: float = Field(60, gt=0, description="A worker silent for so long is taken for dead.")
+    stop_seconds: float = Field(10, ge=0, description="A stopping process waits so long for its steps.")
+
+    @model_validator(mode="after")
+    def _beats_in_time(self) -> "JobSettings":
+        if self.stale_seconds < 2 * self.heartbeat_seconds:
+            raise ValueError("stale_seconds must be at least twice heartbeat_seconds")
+        return self
+
+
+class DatabaseSettings(Group):
+    """How long to wait for the database; then requests get a 503 and jobs try again."""
+
+    pool_size: Positive = Field(10, description="Connections kept open; under load as many more.")
+    connection_seconds: float = Field(10, gt=0, description="Longest wait for a connection.")
+    lock_seconds: float = Field(15, gt=0, description="Longest wait for a row or a file that somebody else writes.")
+
+
 class LimitSettings(Group):
     """What a client may send."""
 
@@ -64,6 +87,8 @@ class Settings(BaseSettings):
     )
     segment: SegmentSettings = SegmentSettings()
     read: ReadSettings = ReadSettings()
+    jobs: JobSettings = JobSettings()
+    database: DatabaseSettings = DatabaseSettings()
     limits: LimitSettings = LimitSettings()
 
     @field_validator("database_url")

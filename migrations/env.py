@@ -3,6 +3,7 @@
 from alembic import context
 from sqlalchemy import create_engine, make_url, text
 
+from app.storage.migrate import is_ours
 from app.storage.tables import metadata
 
 LOCK_WAIT_MS = 15_000  # Postgres: give up rather than block the service behind a long lock
@@ -23,7 +24,13 @@ def run() -> None:
             connection.execute(text(f"SET lock_timeout = {LOCK_WAIT_MS}"))
             connection.execute(text(f"SELECT pg_advisory_lock({ADVISORY_LOCK})"))
             connection.commit()
-        context.configure(connection=connection, target_metadata=metadata, render_as_batch=True, compare_type=True)
+        context.configure(
+            connection=connection,
+            target_metadata=metadata,
+            render_as_batch=True,
+            compare_type=True,
+            include_name=is_ours,
+        )
         with context.begin_transaction():
             context.run_migrations()
     engine.dispose()

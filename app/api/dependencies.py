@@ -13,6 +13,7 @@ from app.services.health import Health
 from app.services.ingest import Ingest
 from app.services.memory import Memory
 from app.services.namespaces import Namespaces
+from app.services.observation import Observation
 from app.services.search import Search
 from app.services.work import Work
 
@@ -30,6 +31,7 @@ class Services:
     namespaces: Namespaces
     forgetting: Forgetting
     health: Health
+    observation: Observation
     default_tokens: int  # of a context, where the request names no budget
 
 

@@ -1,6 +1,7 @@
-"""Around every request: an id, a limit on the body, and the last word on errors."""
+"""Around every request: an id, a measure, a limit on the body, and the last word on errors."""
 
 import logging
+import time
 import traceback
 from collections.abc import MutableMapping
 from typing import Any
@@ -10,8 +11,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.problems import problem
 from app.domain.errors import AppError, TooLarge
+from app.telemetry.metrics import Metrics
 
 log = logging.getLogger(__name__)
+
+CLIENT_GONE = 499  # nobody was left to answer
 
 
 class RequestId:
@@ -34,6 +38,33 @@ class RequestId:
             await send(message)
 
         await self.app(scope, receive, send_with_id)
+
+
+class Measure:
+    """Counts and times requests, by the template of their route: a path would name a namespace."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self.app = app
+        self.metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on; note the answer when it is out."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        begun, status = time.monotonic(), CLIENT_GONE
+
+        async def watch(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, watch)
+        finally:
+            route = getattr(scope.get("route"), "path_format", None)
+            self.metrics.request(scope["method"], route, status, time.monotonic() - begun)
 
 
 class LastResort:

@@ -80,7 +80,11 @@ class Unavailable(AppError):
 
 
 class StoreUnavailable(Unavailable):
-    """The database does not answer, is locked or is full. Nothing was stored."""
+    """The database does not answer, is locked, full or read-only. Nothing was stored.
+
+    Only a connection lost in the middle of a commit leaves that open: an `Idempotency-Key` or `external_id`s make
+    it safe to send a request again.
+    """
 
     code = "store_unavailable"
     title = "The database is not available"

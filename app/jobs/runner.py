@@ -1,4 +1,4 @@
-"""The runner: claim → handler → settle. It knows no kind of job.
+"""The runner: claim → handler → settle. It knows no kind of job, and not who calls it (app/jobs/doorbells).
 
 One step at a time for each namespace, several namespaces side by side, each for a bounded while, so that no
 backlog starves another namespace. A job's result is written by its service; the runner only settles it.
@@ -6,32 +6,33 @@ backlog starves another namespace. A job's result is written by its service; the
 
 import asyncio
 import logging
+import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
-from app.domain.errors import AppError, NotFound
+from app.domain.errors import AppError, NotFound, StoreUnavailable
 from app.domain.ids import NamespaceId
 from app.domain.jobs import Attempt, Step
-from app.jobs.doorbells.in_process import InProcessDoorbell
 from app.jobs.registry import JobKind
 from app.services.progress import Progress
 from app.services.upkeep import Upkeep
-from app.storage.unit_of_work import Clock, Storage
+from app.storage.unit_of_work import Clock, Storage, WriteUnit
+from app.telemetry.metrics import Metrics
+from app.telemetry.usage import Usage, metering
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class RunnerPolicy:
-    """How the runner shares its time."""
+    """How a process that runs jobs shares its time."""
 
     side_by_side: int = 4  # namespaces worked on at once; more would only queue for the same two cores
-    turn_seconds: float = 10.0  # then a namespace goes to the back of the line
+    turn_seconds: float = 2.0  # then a namespace goes to the back of the line
     look_seconds: float = 1.0  # longest wait for a bell: retries fall due without one
     heartbeat_seconds: float = 10.0
     stale_seconds: float = 60.0  # silent for so long, a worker is taken for dead
@@ -39,94 +40,91 @@ class RunnerPolicy:
     stop_seconds: float = 10.0  # a stopping process waits so long for its steps, then hands them back
 
 
+class Worker(Protocol):
+    """Whoever listens to a bell and gives namespaces their turns."""
+
+    async def run(self) -> None:
+        """Work until stopped."""
+        ...
+
+    def stop(self) -> None:
+        """Take no more jobs; `run` returns when those in hand are done or handed back."""
+        ...
+
+    def hurry(self) -> None:
+        """Stop, and hand back at once what is still running."""
+        ...
+
+
 class Runner:
-    """Runs the jobs of all namespaces until told to stop."""
+    """Gives namespaces their turns."""
 
     def __init__(
         self,
         storage: Storage,
         kinds: Mapping[Step, JobKind],
-        doorbell: InProcessDoorbell,
         progress: Progress,
         clock: Clock,
         policy: RunnerPolicy,
         upkeep: Upkeep | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
+        self.policy = policy
+        self.stopping = False
         self._storage = storage
         self._kinds = kinds
-        self._doorbell = doorbell
         self._progress = progress
         self._clock = clock
-        self._policy = policy
         self._upkeep = upkeep
-        self._turns: dict[NamespaceId, asyncio.Task[None]] = {}
-        self._served: dict[NamespaceId, float] = {}  # end of each waiting namespace's last turn, loop time
-        self._stopping = False
+        self._metrics = metrics
 
     def stop(self) -> None:
-        """Take no more jobs; `run` returns when those in hand are done or handed back."""
-        self._stopping = True
-        self._doorbell.ring()
+        """Claim no more jobs."""
+        self.stopping = True
 
-    async def run(self) -> None:
-        """Look for due jobs whenever the bell rings or a moment has passed, until stopped."""
-        keeper = asyncio.create_task(self._keep_up())
-        try:
-            while not self._stopping:
-                try:
-                    await self._start_turns()
-                except AppError as error:
-                    log.warning("cannot look for jobs: %s", error.code)
-                await self._doorbell.wait(self._policy.look_seconds)
-            await self._finish()
-        finally:
-            keeper.cancel()
-
-    async def _keep_up(self) -> None:
-        while self._upkeep is not None:
-            try:
-                await self._upkeep.run()
-            except AppError as error:
-                log.warning("upkeep was cut short: %s", error.code)
-            await asyncio.sleep(self._policy.upkeep_seconds)
-
-    async def _start_turns(self) -> None:
-        async with self._storage.directory() as directory:
-            waiting = await directory.with_due_jobs(self._clock(), self._stale_before())
-        # Least recently served first: a backlog, however old, goes to the back of the line after its turn.
-        self._served = {namespace: self._served.get(namespace, 0.0) for namespace in waiting}
-        for namespace in sorted(waiting, key=self._served.__getitem__):
-            if len(self._turns) >= self._policy.side_by_side:
-                return
-            if namespace not in self._turns:
-                task = asyncio.create_task(self._turn(namespace))
-                self._turns[namespace] = task
-                task.add_done_callback(partial(self._end_turn, namespace))
-
-    def _end_turn(self, namespace: NamespaceId, turn: asyncio.Task[None]) -> None:
-        del self._turns[namespace]
-        self._served[namespace] = asyncio.get_running_loop().time()
-        error = None if turn.cancelled() else turn.exception()
-        if error is None:
-            self._doorbell.ring()  # somebody else may be waiting for the free place
-        else:  # a fault of ours outside any job: shown, and tried again in a moment rather than at once
-            log.error("a turn broke", extra={"namespace_id": str(namespace), **describe(error)})
-
-    async def _turn(self, namespace: NamespaceId) -> None:
+    async def turn(self, namespace: NamespaceId) -> bool:
+        """Run a namespace's due jobs, one by one, for a bounded while. True if some may be left. Never raises."""
         loop = asyncio.get_running_loop()
-        end = loop.time() + self._policy.turn_seconds
+        end = loop.time() + self.policy.turn_seconds
         try:
-            while loop.time() < end and not self._stopping:
+            while loop.time() < end and not self.stopping:
                 attempt = await self._claim(namespace)
                 if attempt is None:
-                    return
+                    return False
                 await self._attempt(attempt)
                 self._progress.notify(namespace)
         except NotFound:
-            return  # the namespace was erased, and its jobs with it
-        except AppError as error:
-            log.warning("a turn ended early: %s", error.code, extra={"namespace_id": str(namespace)})
-            await asyncio.sleep(self._policy.look_seconds)
+            return False  # the namespace was erased, and its jobs with it
+        except Exception as error:  # noqa: BLE001  (one of the two places: whatever happened must be shown)
+            level = logging.WARNING if isinstance(error, AppError) else logging.ERROR
+            log.log(level, "a turn broke", extra={"namespace_id": str(namespace), **describe(error)})
+            await asyncio.sleep(self.policy.look_seconds)  # tried again in a moment rather than at once
+        return True
+
+    async def waiting(self) -> Sequence[NamespaceId]:
+        """Namespaces with work for the taking, longest due first. Raises StoreUnavailable."""
+        async with self._storage.directory() as directory:
+            return await directory.with_due_jobs(self._clock(), self._stale_before())
+
+    async def unheard(self, seconds: float | None) -> Sequence[NamespaceId]:
+        """Postgres: those of them for whom no bell rings, of the last `seconds`. Raises StoreUnavailable."""
+        now = self._clock()
+        since = None if seconds is None else now - timedelta(seconds=seconds)
+        async with self._storage.directory() as directory:
+            return await directory.with_unheard_jobs(now, self._stale_before(), since)
+
+    async def keep_up(self) -> None:
+        """Queue, every so often, what no job knows of. Until cancelled."""
+        while self._upkeep is not None:
+            await self.guarded("look for work without a job", self._upkeep.run())
+            await asyncio.sleep(self.policy.upkeep_seconds)
+
+    async def guarded(self, what: str, work: Awaitable[object]) -> None:
+        """Await what a loop does again and again: if it fails, that is shown, and the loop goes on."""
+        try:
+            await work
+        except Exception as error:  # noqa: BLE001  (as above)
+            log.warning("cannot %s", what, extra=describe(error))
 
     async def _claim(self, namespace: NamespaceId) -> Attempt | None:
         async with self._storage.write(namespace, also_deleted=True) as unit:
@@ -135,26 +133,38 @@ class Runner:
         return attempt
 
     async def _attempt(self, attempt: Attempt) -> None:
-        heart = asyncio.create_task(self._beat(attempt))
+        begun, outcome = time.monotonic(), "unsettled"
         try:
-            result = await self._kinds[attempt.job.kind].run(attempt)
+            with metering(attempt.job.usage) as used:
+                outcome = await self._work(attempt, used)
+        finally:
+            if self._metrics is not None:
+                self._metrics.job(attempt.job.kind.value, outcome, time.monotonic() - begun)
+
+    async def _work(self, attempt: Attempt, used: Usage) -> str:
+        """Run the handler and settle the job. Returns how the attempt ended, in a word."""
+        work = asyncio.ensure_future(self._kinds[attempt.job.kind].run(attempt))
+        heart = asyncio.create_task(self._beat(attempt, work))
+        try:
+            result = await work
         except asyncio.CancelledError:
-            await asyncio.shield(self._hand_back(attempt))
+            turn = asyncio.current_task()
+            if turn is not None and not turn.cancelling():
+                return "discarded"  # the heart stopped it
+            await asyncio.shield(self._hand_back(attempt, used))
             raise
-        except Exception as error:  # noqa: BLE001  (one of the two places: whatever happened must be shown)
-            await self._settle_error(attempt, error)
+        except Exception as error:  # noqa: BLE001  (whatever happened must be shown)
+            return await self._settle_error(attempt, error, used)
         else:
-            await self._settle_success(attempt, result)
+            return await self._settle_success(attempt, result, used)
         finally:
             heart.cancel()
 
-    async def _settle_success(self, attempt: Attempt, result: Mapping[str, Any]) -> None:
-        with suppress(NotFound):  # `forget` removed the namespace, its jobs and this one
-            async with self._storage.write(attempt.namespace, also_deleted=True) as unit:
-                await unit.jobs.succeed(attempt, result, self._clock())
-                await unit.commit(revises_memory=False)
+    async def _settle_success(self, attempt: Attempt, result: Mapping[str, Any], used: Usage) -> str:
+        held = await self._settle(attempt, lambda unit: unit.jobs.succeed(attempt, result, self._clock(), used))
+        return "succeeded" if held else "discarded"
 
-    async def _settle_error(self, attempt: Attempt, error: Exception) -> None:
+    async def _settle_error(self, attempt: Attempt, error: Exception, used: Usage) -> str:
         cause = describe(error)
         delay = self._kinds[attempt.job.kind].retry.delay(error, attempt.job.attempts)
         log.warning(
@@ -163,39 +173,50 @@ class Runner:
             "failed" if delay is None else "will be tried again",
             extra={"job": str(attempt.job.id), "code": cause["code"], "where": cause["where"]},
         )
-        with suppress(NotFound):
-            async with self._storage.write(attempt.namespace, also_deleted=True) as unit:
-                now = self._clock()
-                if delay is None:
-                    await unit.jobs.fail(attempt, cause, now)
-                else:
-                    await unit.jobs.postpone(attempt, cause, now + delay)
-                await unit.commit(revises_memory=False)
+        if delay is None:
+            held = await self._settle(attempt, lambda unit: unit.jobs.fail(attempt, cause, self._clock(), used))
+            return "failed" if held else "discarded"
+        held = await self._settle(attempt, lambda unit: unit.jobs.postpone(attempt, cause, self._clock() + delay, used))
+        return "retried" if held else "discarded"
 
-    async def _hand_back(self, attempt: Attempt) -> None:
+    async def _settle(self, attempt: Attempt, write: Callable[[WriteUnit], Awaitable[bool]]) -> bool:
+        """Write how an attempt ended. While the database is away it is tried again, until the job is taken for stale.
+
+        False if the attempt no longer held the job. A namespace that is gone was erased by this very attempt.
+        """
+        end = time.monotonic() + self.policy.stale_seconds
+        while True:
+            try:
+                async with self._storage.write(attempt.namespace, also_deleted=True) as unit:
+                    held = await write(unit)
+                    await unit.commit(revises_memory=False)
+            except NotFound:
+                return True
+            except StoreUnavailable:
+                if self.stopping or time.monotonic() > end:
+                    raise
+                await asyncio.sleep(self.policy.look_seconds)
+            else:
+                return held
+
+    async def _hand_back(self, attempt: Attempt, used: Usage) -> None:
         async with self._storage.write(attempt.namespace, also_deleted=True) as unit:
-            await unit.jobs.postpone(attempt, None, self._clock())
+            await unit.jobs.postpone(attempt, None, self._clock(), used)
             await unit.commit(revises_memory=False)
 
-    async def _beat(self, attempt: Attempt) -> None:
-        while True:
-            await asyncio.sleep(self._policy.heartbeat_seconds)
+    async def _beat(self, attempt: Attempt, work: asyncio.Future[Any]) -> None:
+        """Show that the attempt is alive; end it once it was cancelled or taken over, also if it hangs."""
+        held = True
+        while held:
+            await asyncio.sleep(self.policy.heartbeat_seconds)
             with suppress(AppError):  # a missed beat is no failure; the next one comes soon
                 async with self._storage.write(attempt.namespace, also_deleted=True) as unit:
-                    await unit.jobs.beat(attempt, self._clock())
+                    held = await unit.jobs.beat(attempt, self._clock())
                     await unit.commit(revises_memory=False)
-
-    async def _finish(self) -> None:
-        turns = list(self._turns.values())
-        if not turns:
-            return
-        _, late = await asyncio.wait(turns, timeout=self._policy.stop_seconds)
-        for task in late:
-            task.cancel()
-        await asyncio.gather(*late, return_exceptions=True)
+        work.cancel()
 
     def _stale_before(self) -> datetime:
-        return self._clock() - timedelta(seconds=self._policy.stale_seconds)
+        return self._clock() - timedelta(seconds=self.policy.stale_seconds)
 
 
 def describe(error: BaseException) -> dict[str, str]:

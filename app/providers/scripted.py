@@ -1,7 +1,9 @@
 """Model doubles that ship with the service: fast and deterministic, for tests and for trying it out."""
 
+import asyncio
 import hashlib
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -10,6 +12,39 @@ from app.domain.vectors import Matrix, Vector, unit
 from app.providers.protocols import Profile
 
 DIMENSION = 64  # enough for a few thousand words to be nearly orthogonal
+
+
+class Faults:
+    """What goes wrong with a double: told by whoever rehearses an outage, nothing by itself."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self._error: Exception | None = None
+        self._times: int | None = None
+        self._hangs = False
+
+    def fail(self, error: Exception, times: int | None = None) -> None:
+        """Every call raises `error`; with `times` only the next so many do."""
+        self._error, self._times = error, times
+
+    def hang(self) -> None:
+        """No call returns any more."""
+        self._hangs = True
+
+    def mend(self) -> None:
+        """All is well again. A call that hangs goes on hanging, as a lost connection does."""
+        self._error, self._times, self._hangs = None, None, False
+
+    async def strike(self) -> None:
+        """Called by the double before it works."""
+        self.calls += 1
+        if self._hangs:
+            await asyncio.get_running_loop().create_future()
+        if self._error is None or self._times == 0:
+            return
+        if self._times is not None:
+            self._times -= 1
+        raise self._error
 
 
 class ScriptedEmbedder:
@@ -21,12 +56,19 @@ class ScriptedEmbedder:
     profile = Profile("scripted", "1", DIMENSION)
     max_tokens = 200
 
+    @cached_property
+    def faults(self) -> Faults:
+        """What goes wrong with it."""
+        return Faults()
+
     async def embed(self, texts: Sequence[str]) -> Matrix:
         """Vectors of length 1, float32, shape (len(texts), 64)."""
+        await self.faults.strike()
         return np.array([_vector(text) for text in texts], dtype=np.float32).reshape(len(texts), DIMENSION)
 
     async def embed_query(self, text: str) -> Matrix:
         """One vector, shape (64,)."""
+        await self.faults.strike()
         return _vector(text)
 
     def close(self) -> None:

@@ -12,7 +12,9 @@ from app.domain.ids import ConversationId, JobId, MessageId
 from app.domain.jobs import Step
 from app.domain.levels import Level
 from app.domain.messages import Draft, Message, body
+from app.domain.replies import Reply
 from app.domain.text import terms
+from app.services.once import Once
 from app.storage.messages import Known
 from app.storage.repository import new_id
 from app.storage.unit_of_work import Clock, Storage, WriteUnit
@@ -56,19 +58,28 @@ class Ingest:
 
         Raises Conflict, and stores nothing, if an external id is taken by another content.
         """
-        digests = [digest(draft) for draft in drafts]
-        words = await _words(drafts)
-        now = self.clock()
+        now, words = self.clock(), await _words(drafts)
         async with self.storage.write_or_create(namespace, self.profile, now) as unit:
-            place = await unit.messages.get_or_create_conversation(conversation, now)
-            named = [draft.external_id for draft in drafts if draft.external_id is not None]
-            known = dict(await unit.messages.known(place, named))
-            appended, new = _number(drafts, digests, known, unit.namespace.sequence)
-            if not new:
-                return Ingested(appended, unit.namespace.sequence, None)
-            job = await _store(unit, place, drafts, digests, words, [appended[i] for i in new], new, now)
-            await unit.commit()
-        return Ingested(appended, unit.namespace.sequence + len(new), job)
+            ingested = await _append(unit, conversation, drafts, words, now)
+            if ingested.job is not None:
+                await unit.commit()
+        return ingested
+
+    async def append_once(
+        self, namespace: str, conversation: str, drafts: Sequence[Draft], once: Once[Ingested]
+    ) -> Reply:
+        """The same under an idempotency key: a request that was answered already gets its first answer.
+
+        Raises Conflict also if the key was used for another request. What fails leaves no key.
+        """
+        now, words = self.clock(), await _words(drafts)
+        async with self.storage.write_or_create(namespace, self.profile, now) as unit:
+            reply = await once.earlier(unit, now)
+            if reply is None:
+                ingested = await _append(unit, conversation, drafts, words, now)
+                reply = await once.keep(unit, ingested, now)
+                await unit.commit(revises_memory=ingested.job is not None)
+        return reply
 
 
 def digest(draft: Draft) -> str:
@@ -82,6 +93,20 @@ async def _words(drafts: Sequence[Draft]) -> Sequence[Sequence[str]]:
     if sum(map(len, texts)) > THREAD_ABOVE:
         return await asyncio.to_thread(lambda: [terms(text) for text in texts])
     return [terms(text) for text in texts]
+
+
+async def _append(
+    unit: WriteUnit, conversation: str, drafts: Sequence[Draft], words: Sequence[Sequence[str]], now: datetime
+) -> Ingested:
+    place = await unit.messages.get_or_create_conversation(conversation, now)
+    named = [draft.external_id for draft in drafts if draft.external_id is not None]
+    known = dict(await unit.messages.known(place, named))
+    digests = [digest(draft) for draft in drafts]
+    appended, new = _number(drafts, digests, known, unit.namespace.sequence)
+    if not new:
+        return Ingested(appended, unit.namespace.sequence, None)
+    job = await _store(unit, place, drafts, digests, words, [appended[i] for i in new], new, now)
+    return Ingested(appended, unit.namespace.sequence + len(new), job)
 
 
 def _number(

@@ -1,5 +1,6 @@
-"""Upkeep: closes conversations at rest, and queues again whatever lost its job."""
+"""Upkeep: closes conversations at rest, queues again whatever lost its job, frees old idempotency keys."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -7,6 +8,7 @@ from app.domain.errors import NotFound
 from app.domain.ids import NamespaceId
 from app.domain.jobs import Step
 from app.domain.segmentation import SegmentPolicy
+from app.services.once import KEPT
 from app.storage.unit_of_work import Clock, Storage, WriteUnit
 
 
@@ -24,7 +26,16 @@ class Upkeep:
         rested = now - timedelta(seconds=self.policy.idle_close_seconds)
         async with self.storage.directory() as directory:
             found = {*await directory.with_resting_buffers(rested), *await directory.with_unfinished_rows()}
+            outdated = await directory.with_replies_before(now - KEPT)
+        for namespace in outdated:
+            await self._free_keys(namespace, now - KEPT)
         return sum([await self._look_after(namespace, now, rested) for namespace in sorted(found)])
+
+    async def _free_keys(self, namespace: NamespaceId, before: datetime) -> None:
+        with suppress(NotFound):  # it was erased meanwhile, or is about to be
+            async with self.storage.write(namespace) as unit:
+                await unit.replies.purge(before)
+                await unit.commit(revises_memory=False)
 
     async def _look_after(self, namespace: NamespaceId, now: datetime, rested: datetime) -> int:
         try:

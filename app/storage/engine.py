@@ -1,6 +1,7 @@
 """Engines: how a connection to SQLite or Postgres is set up."""
 
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,19 +12,21 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from app.storage.dialects import POSTGRES, sqlite_json_contains
 from app.storage.vectors import sqlite_inner_product
 
-BUSY_SECONDS = 30  # SQLite: how long a writer waits for a writer of another process
-POOL_SIZE = 10  # connections kept; no model call ever holds one, so a few serve many requests
-POOL_OVERFLOW = 10  # more under load, closed afterwards
-POOL_WAIT_SECONDS = 15  # then StoreUnavailable: better a clear 503 than an endless wait
-LOCK_WAIT_MS = 15_000  # Postgres: longest wait for a row lock
-
 SQLITE_PRAGMAS = (
     "journal_mode=WAL",  # readers never wait for the writer
     "synchronous=FULL",  # accepted means durable, also when the power fails
     "foreign_keys=ON",
     "secure_delete=ON",  # forgetting is real: freed pages are overwritten
-    f"busy_timeout={BUSY_SECONDS * 1000}",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class EnginePolicy:
+    """How many connections, and how long to wait: then StoreUnavailable, for a clear 503 is better than no answer."""
+
+    pool_size: int = 10  # connections kept, and as many more under load; no model call ever holds one
+    connection_seconds: float = 10.0  # to open a connection, or to get a free one
+    lock_seconds: float = 15.0  # for a row (Postgres) or the file (SQLite) that somebody else writes
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,32 +36,44 @@ class Engines:
     read: AsyncEngine
     write: AsyncEngine
     is_sqlite: bool
+    lock_seconds: float
 
     async def dispose(self) -> None:
         """Close all connections."""
         await self.write.dispose()
 
 
-def create_engines(url: str) -> Engines:
+def create_engines(url: str, policy: EnginePolicy | None = None) -> Engines:
     """Engines for `sqlite+aiosqlite:///…` or `postgresql+psycopg://…`."""
+    policy = policy or EnginePolicy()
+    pool = {
+        "pool_size": policy.pool_size,
+        "max_overflow": policy.pool_size,
+        "pool_timeout": policy.connection_seconds,
+    }
     if make_url(url).get_backend_name() == POSTGRES:
-        return _postgres(url)
-    return _sqlite(url)
+        return _postgres(url, policy, pool)
+    return _sqlite(url, policy, pool)
 
 
-def _sqlite(url: str) -> Engines:
-    engine = create_async_engine(url, pool_size=POOL_SIZE, max_overflow=POOL_OVERFLOW, pool_timeout=POOL_WAIT_SECONDS)
+def _sqlite(url: str, policy: EnginePolicy, pool: Mapping[str, Any]) -> Engines:
+    # `timeout` is how long SQLite waits for a writer of another process.
+    engine = create_async_engine(url, connect_args={"timeout": policy.lock_seconds}, **pool)
     event.listen(engine.sync_engine, "connect", _prepare_sqlite)
     event.listen(engine.sync_engine, "begin", _begin_sqlite)
-    return Engines(engine, engine.execution_options(writes=True), is_sqlite=True)
+    return Engines(engine, engine.execution_options(writes=True), is_sqlite=True, lock_seconds=policy.lock_seconds)
 
 
 def _prepare_sqlite(connection: DBAPIConnection, record: object) -> None:
     del record
     adapted: Any = connection  # the asyncio wrapper of sqlite3.Connection
     adapted.isolation_level = None  # we say BEGIN ourselves
-    for pragma in SQLITE_PRAGMAS:
-        connection.cursor().execute(f"PRAGMA {pragma}")
+    try:
+        for pragma in SQLITE_PRAGMAS:
+            connection.cursor().execute(f"PRAGMA {pragma}")
+    except sqlite3.Error:
+        connection.close()  # the pool will not: it never got the connection
+        raise
     adapted.create_function("inner_product", 2, sqlite_inner_product, deterministic=True)
     adapted.create_function("json_contains", 2, sqlite_json_contains, deterministic=True)
 
@@ -69,17 +84,18 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _postgres(url: str) -> Engines:
+def _postgres(url: str, policy: EnginePolicy, pool: Mapping[str, Any]) -> Engines:
     engine = create_async_engine(
         url,
-        pool_size=POOL_SIZE,
-        max_overflow=POOL_OVERFLOW,
-        pool_timeout=POOL_WAIT_SECONDS,
-        pool_pre_ping=True,
-        connect_args={"options": f"-c timezone=UTC -c lock_timeout={LOCK_WAIT_MS}"},
+        pool_pre_ping=True,  # after a restart of the server no request meets a dead connection
+        connect_args={
+            "connect_timeout": max(2, round(policy.connection_seconds)),  # libpq takes whole seconds, 2 or more
+            "options": f"-c timezone=UTC -c lock_timeout={round(policy.lock_seconds * 1000)}",
+        },
+        **pool,
     )
     read = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-    return Engines(read, engine, is_sqlite=False)
+    return Engines(read, engine, is_sqlite=False, lock_seconds=policy.lock_seconds)
 
 
 def sqlite_path(url: str) -> str | None:

@@ -14,6 +14,7 @@ from app.domain.ids import JobId, NamespaceId
 from app.domain.jobs import OPEN_STATES, Attempt, Job, JobCounts, JobState, Step
 from app.storage.repository import Repository, new_id
 from app.storage.tables import jobs
+from app.telemetry.usage import Usage
 
 
 def to_job(row: Row[Any]) -> Job:
@@ -108,7 +109,9 @@ class JobRepository(Repository):
         if held is None or erasures != attempt.erasures:
             raise Discarded("the step was overtaken")
 
-    async def succeed(self, attempt: Attempt, result: Mapping[str, Any], now: datetime) -> bool:
+    async def succeed(
+        self, attempt: Attempt, result: Mapping[str, Any], now: datetime, usage: Usage | None = None
+    ) -> bool:
         """Settle as succeeded. False if the attempt no longer holds the job."""
         return await self._settle(
             attempt,
@@ -117,18 +120,23 @@ class JobRepository(Repository):
             error=None,
             token=None,
             finished_at=now,
+            usage=usage or None,
         )
 
-    async def fail(self, attempt: Attempt, error: Mapping[str, Any], now: datetime) -> bool:
+    async def fail(self, attempt: Attempt, error: Mapping[str, Any], now: datetime, usage: Usage | None = None) -> bool:
         """Settle as failed, with its cause."""
-        return await self._settle(attempt, state=JobState.FAILED.value, error=dict(error), token=None, finished_at=now)
+        return await self._settle(
+            attempt, state=JobState.FAILED.value, error=dict(error), token=None, finished_at=now, usage=usage or None
+        )
 
-    async def postpone(self, attempt: Attempt, error: Mapping[str, Any] | None, due_at: datetime) -> bool:
+    async def postpone(
+        self, attempt: Attempt, error: Mapping[str, Any] | None, due_at: datetime, usage: Usage | None = None
+    ) -> bool:
         """Queue again for later; what follows it in the queue need not wait."""
         self.queued = True
         return await self._settle(
             attempt, state=JobState.QUEUED.value, error=None if error is None else dict(error), token=None,
-            due_at=due_at,
+            due_at=due_at, usage=usage or None,
         )  # fmt: skip
 
     async def get(self, job: JobId) -> Job:

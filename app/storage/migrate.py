@@ -10,10 +10,17 @@ from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 import app
+from app.storage import bells
 
 PACKAGE = Path(app.__file__).parent
 IN_WHEEL = PACKAGE / "_migrations"
 IN_CHECKOUT = PACKAGE.parent / "migrations"
+
+
+def is_ours(name: str | None, kind: str, parents: object) -> bool:
+    """Whether our tables describe it; the bell's belong to procrastinate."""
+    del parents
+    return kind != "table" or not (name or "").startswith(bells.PREFIX)
 
 
 def config(url: str) -> Config:

@@ -6,20 +6,22 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, and_, delete, exists, func, insert, or_, select, union, update
+from sqlalchemy import Row, Select, and_, delete, exists, func, insert, or_, select, union, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.errors import NotFound
 from app.domain.ids import NamespaceId
-from app.domain.jobs import JobState
+from app.domain.jobs import OPEN_STATES, JobState, Step
 from app.domain.namespaces import Namespace, Receipt
+from app.storage.bells import has_bell
 from app.storage.repository import new_id
 from app.storage.tables import (
     citations,
     conversations,
     embeddings,
     episodes,
+    idempotency_keys,
     jobs,
     messages,
     namespaces,
@@ -41,6 +43,7 @@ ERASED_IN_ORDER = (
     episodes,
     conversations,
     jobs,
+    idempotency_keys,
 )  # children before parents
 
 
@@ -55,6 +58,20 @@ def to_namespace(row: Row[Any]) -> Namespace:
         row.erasures,
         row.embedding_profile,
     )
+
+
+def _takeable(now: datetime, stale_before: datetime, since: datetime | None) -> Select[Any]:
+    due = and_(jobs.c.state == JobState.QUEUED, jobs.c.due_at <= now)
+    if since is not None:
+        due = and_(due, jobs.c.due_at >= since)
+    silent = and_(jobs.c.state == JobState.RUNNING, jobs.c.heartbeat_at < stale_before)
+    other = jobs.alias()
+    taken = exists().where(
+        other.c.namespace_id == jobs.c.namespace_id,
+        other.c.state == JobState.RUNNING,
+        other.c.heartbeat_at >= stale_before,
+    )
+    return select(jobs.c.namespace_id).where(or_(due, silent), ~taken).group_by(jobs.c.namespace_id)
 
 
 class Directory:
@@ -110,17 +127,15 @@ class Directory:
         A queued job whose time has come, or a running one whose worker went silent; but not where a living
         worker runs one: a namespace's steps follow one another.
         """
-        due = and_(jobs.c.state == JobState.QUEUED, jobs.c.due_at <= now)
-        silent = and_(jobs.c.state == JobState.RUNNING, jobs.c.heartbeat_at < stale_before)
-        other = jobs.alias()
-        taken = exists().where(
-            other.c.namespace_id == jobs.c.namespace_id,
-            other.c.state == JobState.RUNNING,
-            other.c.heartbeat_at >= stale_before,
-        )
-        query = select(jobs.c.namespace_id).where(or_(due, silent), ~taken)
-        rows = await self._connection.execute(query.group_by(jobs.c.namespace_id).order_by(func.min(jobs.c.due_at)))
-        return [NamespaceId(row.namespace_id) for row in rows]
+        query = _takeable(now, stale_before, None).order_by(func.min(jobs.c.due_at))
+        return [NamespaceId(row.namespace_id) for row in await self._connection.execute(query)]
+
+    async def with_unheard_jobs(
+        self, now: datetime, stale_before: datetime, since: datetime | None
+    ) -> Sequence[NamespaceId]:
+        """Postgres only: of those, the ones for whom no bell rings; fallen due `since` then, if given."""
+        query = _takeable(now, stale_before, since).where(~has_bell(jobs.c.namespace_id))
+        return [NamespaceId(row.namespace_id) for row in await self._connection.execute(query)]
 
     async def with_resting_buffers(self, before: datetime) -> Sequence[NamespaceId]:
         """Namespaces with a message in the buffer of a conversation at rest since `before`."""
@@ -140,11 +155,38 @@ class Directory:
         )
         return [NamespaceId(row.namespace_id) for row in await self._connection.execute(union(episode, statement))]
 
+    async def with_replies_before(self, before: datetime) -> Sequence[NamespaceId]:
+        """Namespaces with an idempotency key from before that moment."""
+        query = select(idempotency_keys.c.namespace_id).where(idempotency_keys.c.created_at <= before).distinct()
+        return [NamespaceId(row.namespace_id) for row in await self._connection.execute(query)]
+
     async def requeue_running(self) -> int:
         """Queue again all that ran when the only process that runs jobs ended. Returns how many."""
         running = update(jobs).where(jobs.c.state == JobState.RUNNING)
         changed = await self._connection.execute(running.values(state=JobState.QUEUED.value, token=None))
         return changed.rowcount
+
+    async def rows_of_nobody(self) -> Mapping[str, int]:
+        """Rows of namespaces that do not exist, by table: an erasure leaves none."""
+        found: dict[str, int] = {}
+        for table in ERASED_IN_ORDER:
+            query = select(func.count()).where(~exists().where(namespaces.c.id == table.c.namespace_id))
+            count = (await self._connection.execute(query.select_from(table))).scalar_one()
+            if count:
+                found[table.name] = count
+        return found
+
+    async def stuck_erasures(self) -> Sequence[NamespaceId]:
+        """Deleted namespaces whose rows no open job is going to erase."""
+        working = exists().where(
+            jobs.c.namespace_id == namespaces.c.id, jobs.c.kind == Step.FORGET, jobs.c.state.in_(OPEN_STATES)
+        )
+        query = select(namespaces.c.id).where(namespaces.c.deleted_at.is_not(None), ~working)
+        return [NamespaceId(row.id) for row in await self._connection.execute(query.order_by(namespaces.c.id))]
+
+    async def raise_erasures(self, namespace: NamespaceId) -> None:
+        """Make the steps that run now discard their results: what they have read is about to change."""
+        await self._set(namespace, erasures=namespaces.c.erasures + 1)
 
     async def raise_revision(self, namespace: NamespaceId) -> None:
         """Count one more write."""

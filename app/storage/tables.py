@@ -21,6 +21,7 @@ from app.storage.vectors import Embedding
 
 NAME_LENGTH = 200  # characters, namespace and conversation names; app/api/schemas.py allows no more
 EXTERNAL_ID_LENGTH = 255  # characters of a client's own message id
+IDEMPOTENCY_KEY_LENGTH = 255  # characters; app/api/schemas allows no more
 TERM_LENGTH = 64  # characters; app/domain/text.py bounds the terms it makes
 
 metadata = MetaData(
@@ -274,4 +275,18 @@ jobs = Table(
     _in_namespace(),
     Index("ix_jobs_state", "namespace_id", "state", "id"),
     Index("ix_jobs_due", "state", "due_at"),
+)
+
+idempotency_keys = Table(
+    "idempotency_keys",
+    metadata,
+    _key(),
+    Column("key", String(IDEMPOTENCY_KEY_LENGTH), nullable=False),
+    Column("digest", String(64), nullable=False),  # SHA-256 of method, path and body: tells a retry from a clash
+    Column("status", Integer, nullable=False),
+    Column("body", Text, nullable=False),  # of the first answer, byte by byte
+    Column("created_at", Instant, nullable=False),
+    _owned("key"),
+    _in_namespace(),
+    Index("ix_idempotency_keys_created_at", "created_at"),
 )

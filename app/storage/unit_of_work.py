@@ -7,30 +7,32 @@ Nothing is kept unless `commit()` is called.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from sqlalchemy import select
-from sqlalchemy.exc import DBAPIError, OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.errors import NotFound, StoreUnavailable
 from app.domain.ids import NamespaceId
 from app.domain.namespaces import Namespace
-from app.storage import migrate
+from app.storage import gauges, migrate
+from app.storage.doctor import DoctorRepository, RepairRepository
 from app.storage.embeddings import EmbeddingRepository
 from app.storage.engine import Engines
 from app.storage.episodes import EpisodeRepository
+from app.storage.faults import store_errors
 from app.storage.jobs import JobRepository
 from app.storage.messages import MessageRepository
 from app.storage.namespaces import Directory, to_namespace
+from app.storage.replies import ReplyRepository
 from app.storage.statements import StatementRepository
 from app.storage.tables import namespaces
 from app.storage.themes import ThemeRepository
 from app.storage.words import WordRepository
+from app.telemetry.metrics import Readings
 
 Clock = Callable[[], datetime]
 
@@ -59,6 +61,8 @@ class ReadUnit:
         self.jobs = JobRepository(connection, namespace.id)
         self.words = WordRepository(connection, namespace.id)
         self.embeddings = EmbeddingRepository(connection, namespace.id)
+        self.replies = ReplyRepository(connection, namespace.id)
+        self.doctor = DoctorRepository(connection, namespace.id)
         self._connection = connection
 
 
@@ -68,6 +72,7 @@ class WriteUnit(ReadUnit):
     def __init__(self, connection: AsyncConnection, namespace: Namespace, doorbell: Doorbell) -> None:
         super().__init__(connection, namespace)
         self.directory = Directory(connection)
+        self.repairs = RepairRepository(connection, namespace.id)
         self._doorbell = doorbell
 
     async def commit(self, *, revises_memory: bool = True) -> None:
@@ -92,7 +97,7 @@ class Storage:
     @asynccontextmanager
     async def read(self, namespace: NamespaceId | str) -> AsyncIterator[ReadUnit]:
         """A read unit of a namespace, by id or by name. Raises NotFound if it is gone."""
-        async with _store_errors(), self.engines.read.connect() as connection:
+        async with store_errors(), self.engines.read.connect() as connection:
             yield ReadUnit(connection, await _get(connection, namespace))
 
     @asynccontextmanager
@@ -106,14 +111,17 @@ class Storage:
     async def write_or_create(self, name: str, profile: str, now: datetime) -> AsyncIterator[WriteUnit]:
         """A write unit of the namespace called `name`, made on first use with this embedding profile."""
         async with self._write_connection() as connection:
-            found = await Directory(connection).get_or_create(name, profile, now)
-            row = await _get(connection, found, lock=True)
+            row = None
+            while row is None:  # a deletion may come between finding it and locking it: then it is made anew
+                found = await Directory(connection).get_or_create(name, profile, now)
+                with suppress(NotFound):
+                    row = await _get(connection, found, lock=True)
             yield WriteUnit(connection, row, self.doorbell)
 
     @asynccontextmanager
     async def directory(self) -> AsyncIterator[Directory]:
         """Reads across namespaces: names, receipts, who has due jobs."""
-        async with _store_errors(), self.engines.read.connect() as connection:
+        async with store_errors(), self.engines.read.connect() as connection:
             yield Directory(connection)
 
     async def requeue_running(self) -> int:
@@ -123,16 +131,36 @@ class Storage:
             await connection.commit()
         return count
 
+    async def readings(self, now: datetime) -> Readings:
+        """Numbers over all namespaces, for metrics. Raises StoreUnavailable."""
+        async with store_errors(), self.engines.read.connect() as connection:
+            return await gauges.read(connection, now)
+
     async def schema_revision(self) -> str | None:
         """The schema's revision; None if the database was never migrated. Raises StoreUnavailable."""
-        async with _store_errors():
+        async with store_errors():
             return await migrate.current(self.engines.read)
 
     @asynccontextmanager
     async def _write_connection(self) -> AsyncIterator[AsyncConnection]:
-        line: AbstractAsyncContextManager[object] = self.writers or nullcontext()
-        async with _store_errors(), line, self.engines.write.connect() as connection:
+        async with store_errors(), self._line(), self.engines.write.connect() as connection:
             yield connection
+
+    @asynccontextmanager
+    async def _line(self) -> AsyncIterator[None]:
+        """Our turn to write; on SQLite after those before us, who may be waiting for another process' lock."""
+        if self.writers is None:
+            yield
+            return
+        try:
+            async with asyncio.timeout(self.engines.lock_seconds):
+                await self.writers.acquire()
+        except TimeoutError as error:
+            raise StoreUnavailable("the database is busy: too many writers wait") from error
+        try:
+            yield
+        finally:
+            self.writers.release()
 
 
 async def _get(
@@ -146,16 +174,3 @@ async def _get(
     if row is None:
         raise NotFound("no such namespace")
     return to_namespace(row)
-
-
-@asynccontextmanager
-async def _store_errors() -> AsyncIterator[None]:
-    """The driver's "not now" as ours; anything else is a bug and stays as it is."""
-    try:
-        yield
-    except (OperationalError, PoolTimeoutError) as error:
-        raise StoreUnavailable("the database does not answer, is locked or is full") from error
-    except DBAPIError as error:
-        if error.connection_invalidated:
-            raise StoreUnavailable("the connection to the database was lost") from error
-        raise

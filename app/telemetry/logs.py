@@ -19,5 +19,13 @@ def configure(level: str) -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(Fields("%(asctime)s %(levelname)-7s %(name)s %(message)s"))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
-    for noisy in ("httpx", "sentence_transformers", "alembic", "aiosqlite", "uvicorn.access"):
+    for noisy in (
+        "httpx",
+        "sentence_transformers",
+        "alembic",
+        "aiosqlite",
+        "procrastinate",
+        "psycopg.pool",
+        "uvicorn.access",
+    ):
         logging.getLogger(noisy).setLevel(max(logging.WARNING, logging.getLogger().level))

@@ -14,11 +14,13 @@ from tests.contract.source import functions, trees, where
 ACROSS_NAMESPACES = {"app/storage/namespaces.py", "app/storage/unit_of_work.py"}  # names and jobs, no memory
 FILTERED_ELSEWHERE = {
     ("app/storage/embeddings.py", "nearest"): "selects from the CTE of `_best`, which is filtered",
+    ("app/storage/jobs.py", "known_keys"): "selects from `ranked`, which is filtered",
     ("app/storage/words.py", "_rows"): "`matches`, made in `lookup`, begins with the filter",
     ("app/storage/words.py", "_containing"): "the same",
 }
 MEMORY = {table.name for table in metadata.sorted_tables if "namespace_id" in table.c} - {"jobs"}
 TABLES = re.compile(r"\b(?:FROM|JOIN|UPDATE) (\w+)")
+ONLY_WHOSE = re.compile(r"SELECT (DISTINCT )?\w+\.namespace_id \nFROM")  # upkeep: who has something to look after
 OF_ONE_NAMESPACE = re.compile(r"\bnamespace_id = (\?|%\()")
 
 
@@ -115,4 +117,4 @@ async def test_every_statement_sent_names_its_namespace(sent: list[str], api: Ap
     await _use_everything(api)
     over_memory = [sql for sql in sent if MEMORY & set(TABLES.findall(sql))]
     assert len(over_memory) > 50
-    assert [sql for sql in over_memory if not OF_ONE_NAMESPACE.search(sql)] == []
+    assert [sql for sql in over_memory if not OF_ONE_NAMESPACE.search(sql) and not ONLY_WHOSE.match(sql)] == []

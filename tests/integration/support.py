@@ -10,7 +10,7 @@ from uuid import UUID
 import httpx
 from sqlalchemy import func, select
 
-from app.container import Container, utc_now
+from app.container import Container, build_worker, utc_now
 from app.domain.ids import JobId, NamespaceId
 from app.domain.jobs import Attempt, Job, Step
 from app.domain.messages import Draft, Role
@@ -18,12 +18,14 @@ from app.domain.segmentation import SegmentPolicy
 from app.domain.themes import policy_for
 from app.jobs import handlers
 from app.jobs.registry import JobKind
-from app.jobs.runner import Runner, RunnerPolicy
+from app.jobs.runner import Runner, RunnerPolicy, Worker
+from app.main import create_app
 from app.providers.protocols import Embedder
 from app.services.admission import Admission
 from app.services.ingest import Ingested
 from app.services.maintenance import Maintenance
 from app.services.segmentation import Segmentation
+from app.settings import Settings
 from app.storage.tables import metadata as schema
 from tests.conftest import WAIT, Api
 
@@ -187,21 +189,21 @@ async def job(built: Container, namespace: NamespaceId, id_: JobId) -> Job:
 
 
 @asynccontextmanager
-async def runner(built: Container, *given: JobKind, **policy: float) -> AsyncIterator[Runner]:
-    """A runner of these kinds (the real ones if none is given) that works while the block lasts."""
+async def runner(built: Container, *given: JobKind, **policy: float) -> AsyncIterator[Worker]:
+    """A worker for these kinds (the real ones if none is given) that works while the block lasts."""
     made = Runner(
         built.storage,
         {kind.step: kind for kind in given} or kinds(built),
-        built.storage.doorbell,
         built.services.flush.progress,
         utc_now,
         RunnerPolicy(**{"look_seconds": 0.05, **policy}),
     )
-    task = asyncio.create_task(made.run())
+    worker = build_worker(made, built.storage)
+    task = asyncio.create_task(worker.run())
     try:
-        yield made
+        yield worker
     finally:
-        made.stop()
+        worker.stop()
         await task
 
 
@@ -232,3 +234,13 @@ async def remembered(built: Container) -> dict[str, list[str]]:
             for table in schema.sorted_tables
             if table.name not in NO_MEMORY
         }
+
+
+@asynccontextmanager
+async def over_http(built: Container, settings: Settings) -> AsyncIterator[Api]:
+    """A built service's routes, in this process; nothing runs its jobs unless the test does."""
+    app = create_app(settings)
+    app.state.services = built.services
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    async with Api(transport=transport, base_url="http://xmemory", timeout=WAIT) as client:
+        yield client

@@ -1,58 +1,43 @@
 """The doctor: a database after real work is sound, each broken invariant is found, and what can be mended is."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import sys
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import timedelta
-from typing import Any
+from pathlib import Path
 from uuid import UUID
 
-import numpy as np
 import pytest
-from sqlalchemy import delete, func, insert, select, text, update
+from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.container import Container, build, build_doctor, utc_now
-from app.domain.errors import ConfigurationError
+from app.container import build, build_doctor
+from app.domain.errors import ConfigurationError, NotFound
 from app.domain.findings import MEANING, REPAIRABLE, Fault, Finding
-from app.domain.jobs import JobState, Step
 from app.settings import Settings
-from app.storage.repository import new_id
-from app.storage.tables import (
-    citations,
-    embeddings,
-    episodes,
-    jobs,
-    messages,
-    namespaces,
-    postings,
-    statements,
-    themes,
-    word_statistics,
-)
+from app.storage.tables import namespaces
 from tests.conftest import serving
-from tests.integration.support import drain, post
+from tests.integration.breaking import BREAKS, Break, retire, vanish
+from tests.integration.support import drain, namespace_id, post
 
 TALK = (
     "I moved to Lisbon in 2021. My sister Ines is allergic to peanuts.",
     "I adopted a cat named Miso.",
     "My favourite dish is ramen. I work as a nurse in Porto.",
 )
+WORK = (("ada", "chat", 1), ("ada", "work", 2), ("ada", "chat", 3), ("ben", "chat", 4))
 
 
 @pytest.fixture
 async def worked(settings: Settings) -> Settings:
     """Settings of a database after real work: two namespaces, several conversations and episodes, open tails."""
     async with build(settings) as built:
-        for namespace in ("ada", "ben"):
-            for conversation in ("chat", "work"):
-                for number in range(3):
-                    await post(built, namespace, *(f"{line} ({number})" for line in TALK), conversation=conversation)
-                    await drain(built, namespace)
-                    await built.services.flush.flush(namespace, conversation, 0)
-                    await drain(built, namespace)
-            await post(built, namespace, "Still open.", conversation="chat")
+        for namespace, conversation, number in WORK:
+            await post(built, namespace, *(f"{line} ({number})" for line in TALK), conversation=conversation)
+            await built.services.flush.flush(namespace, conversation, 0)
             await drain(built, namespace)
+        await post(built, "ada", "Still open.")
+        await drain(built, "ada")
     return settings
 
 
@@ -70,7 +55,7 @@ async def surgery(settings: Settings) -> AsyncIterator[AsyncConnection]:
     """A connection that may break anything, foreign keys included; what it did is committed."""
     async with build_doctor(settings) as (doctor, _):
         engines = doctor.storage.engines
-        async with engines.read.execution_options(postgresql_readonly=False).connect() as connection:
+        async with engines.write.connect() as connection:
             if engines.is_sqlite:
                 await connection.commit()
                 await connection.exec_driver_sql("ROLLBACK")
@@ -80,235 +65,136 @@ async def surgery(settings: Settings) -> AsyncIterator[AsyncConnection]:
                 await connection.execute(text("SET session_replication_role = replica"))
             yield connection
             await connection.commit()
-            await connection.invalidate()
 
 
 async def ada(connection: AsyncConnection) -> UUID:
     return (await connection.execute(select(namespaces.c.id).where(namespaces.c.name == "ada"))).scalar_one()
 
 
-Break = Callable[[AsyncConnection, UUID], Awaitable[None]]
+async def break_(settings: Settings, how: Break) -> None:
+    async with surgery(settings) as connection:
+        await how(connection, await ada(connection))
 
 
-async def first(connection: AsyncConnection, table: Any, own: UUID, *conditions: Any, order: Any = None) -> Any:
-    query = select(table).where(table.c.namespace_id == own, *conditions)
-    return (await connection.execute(query.order_by(table.c.id if order is None else order).limit(1))).one()
+async def repair(settings: Settings, namespace: str = "ada") -> None:
+    """Mend one namespace, and run the jobs that the repair queued."""
+    async with build_doctor(settings, repairs=True) as (doctor, mender):
+        patients = await doctor.patients(namespace)
+        await mender.mend(patients[0].id, await doctor.examine(patients))
+    async with build(settings) as built:
+        await drain(built, namespace)
 
 
-def change(table: Any, *conditions: Callable[[], Any], **values: Any) -> Break:
-    """Break the first row of a table."""
-
-    async def work(connection: AsyncConnection, own: UUID) -> None:
-        row = await first(connection, table, own, *(condition() for condition in conditions))
-        await connection.execute(update(table).where(table.c.namespace_id == own, table.c.id == row.id).values(**values))
-
-    return work
-
-
-def current() -> Any:
-    return statements.c.theme_id.is_not(None)
+async def test_a_database_after_real_work_is_sound(worked: Settings) -> None:
+    assert await examine(worked) == []
+    async with build(worked) as built:
+        status = await built.services.namespaces.status("ada")
+        assert status.episodes >= 3
+        assert status.themes >= 2
+        assert status.buffered == 1
 
 
-async def lose_middle_message(connection: AsyncConnection, own: UUID) -> None:
-    """The open tail's only message is gone, with all that hangs on it; the counter remembers it."""
-    row = await first(connection, messages, own, messages.c.episode_id.is_(None))
-    for table in (embeddings, postings):
-        await connection.execute(delete(table).where(table.c.namespace_id == own, table.c.item_id == row.id))
-    length = len(set("still open".split()))
-    await connection.execute(
-        update(word_statistics)
-        .where(word_statistics.c.namespace_id == own, word_statistics.c.level == "message")
-        .values(documents=word_statistics.c.documents - 1, total_length=await _total(connection, own))
-    )
-    assert length
-    await connection.execute(delete(messages).where(messages.c.namespace_id == own, messages.c.id == row.id))
+@pytest.mark.parametrize(("how", "expected"), BREAKS, ids=lambda value: getattr(value, "__name__", ""))
+async def test_what_is_broken_is_found_and_mended(
+    worked: Settings, how: Break, expected: set[tuple[Fault, str]]
+) -> None:
+    await break_(worked, how)
+    found = await examine(worked)
+    assert told(found) == {("ada", *one) for one in expected}
+    assert all(finding.count >= len(finding.ids) and finding.count > 0 for finding in found)
+    await repair(worked)
+    left = {(finding.fault, finding.where) for finding in await examine(worked)}
+    assert left == {one for one in expected if one[0] not in REPAIRABLE}
 
 
-async def _total(connection: AsyncConnection, own: UUID) -> int:
-    query = select(func.sum(postings.c.frequency)).where(postings.c.namespace_id == own, postings.c.level == "message")
-    return int((await connection.execute(query)).scalar_one())
+@pytest.mark.parametrize(("how", "fault"), [(retire, Fault.ERASURE_STUCK), (vanish, Fault.ROWS_OF_NOBODY)])
+async def test_erased_namespaces_leave_no_rows(worked: Settings, how: Break, fault: Fault) -> None:
+    await break_(worked, how)
+    assert {finding.fault for finding in await examine(worked)} == {fault}
 
 
-async def lower_counter(connection: AsyncConnection, own: UUID) -> None:
-    await connection.execute(update(namespaces).where(namespaces.c.id == own).values(sequence=3))
+async def test_every_fault_is_tried(worked: Settings) -> None:
+    del worked
+    tried = {fault for _, expected in BREAKS for fault, _ in expected} | {Fault.ERASURE_STUCK, Fault.ROWS_OF_NOBODY}
+    assert set(Fault) - tried == {Fault.EPISODE_OVER_CAPS}  # see below
+    assert set(MEANING) == set(Fault)
 
 
-async def adopt_message(connection: AsyncConnection, own: UUID) -> None:
-    """An episode's conversation is another one: its messages are foreign to it."""
-    row = await first(connection, episodes, own)
-    other = (
-        await connection.execute(
-            select(messages.c.conversation_id)
-            .where(messages.c.namespace_id == own, messages.c.conversation_id != row.conversation_id)
-            .limit(1)
-        )
-    ).scalar_one()
-    await connection.execute(
-        update(episodes).where(episodes.c.namespace_id == own, episodes.c.id == row.id).values(conversation_id=other)
-    )
+async def test_episodes_over_the_caps_are_found(worked: Settings) -> None:
+    strict = worked.model_copy(update={"segment": worked.segment.model_copy(update={"max_messages": 2})})
+    assert {finding.fault for finding in await examine(strict)} == {Fault.EPISODE_OVER_CAPS}
 
 
-async def release_message(connection: AsyncConnection, own: UUID) -> None:
-    """The first message is back in the buffer."""
-    await change(messages, episode_id=None)(connection, own)
+async def test_namespaces_are_chosen_by_name(worked: Settings) -> None:
+    async with build_doctor(worked) as (doctor, _):
+        assert [patient.name for patient in await doctor.patients("ben")] == ["ben"]
+        with pytest.raises(NotFound):
+            await doctor.patients("nobody")
 
 
-async def scatter(connection: AsyncConnection, own: UUID) -> None:
-    """The first and the last message of a conversation's two first episodes change places."""
-    row = await first(connection, episodes, own)
-    two = (
-        await connection.execute(
-            select(episodes.c.id)
-            .where(episodes.c.namespace_id == own, episodes.c.conversation_id == row.conversation_id)
-            .order_by(episodes.c.first_sequence)
-            .limit(2)
-        )
-    ).scalars()
-    one, other = two
-    inside = select(messages.c.id).where(messages.c.namespace_id == own)
-    [a] = (await connection.execute(inside.where(messages.c.episode_id == one).limit(1))).scalars()
-    [b] = (await connection.execute(inside.where(messages.c.episode_id == other).limit(1))).scalars()
-    for id_, episode in ((a, other), (b, one)):
-        await connection.execute(
-            update(messages).where(messages.c.namespace_id == own, messages.c.id == id_).values(episode_id=episode)
-        )
+async def run(settings: Settings, *arguments: str) -> tuple[int, str, str]:
+    """`xmemory doctor` as a process."""
+    process = await asyncio.create_subprocess_exec(
+        "/usr/bin/env",
+        f"XMEMORY_DATABASE_URL={settings.database_url}",
+        "XMEMORY_EMBEDDER=scripted",
+        "COLUMNS=160",
+        sys.executable, "-m", "app.cli", "doctor", *arguments,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    out, err = await process.communicate()
+    assert process.returncode is not None
+    return process.returncode, out.decode(), err.decode()
 
 
-async def empty_episode(connection: AsyncConnection, own: UUID) -> None:
-    """An episode that no message is in: a twin of a real one, without an index entry of its own."""
-    row = (await first(connection, episodes, own))._mapping
-    await connection.execute(insert(episodes).values({**row, "id": new_id(), "first_sequence": 10_000}))
+async def test_the_command_says_what_is_off_and_mends_it(worked: Settings) -> None:
+    status, out, _ = await run(worked)
+    assert (status, out) == (0, "2 namespaces looked over: nothing is off.\n")
+    [(how, _)] = [one for one in BREAKS if one[0].__name__ == "drop_statement_postings"]
+    await break_(worked, how)
+    status, out, _ = await run(worked)
+    assert status == 1
+    assert "postings_wrong (statement)" in out
+    assert "ada" in out
+    assert "Lisbon" not in out  # no memory text
+    status, out, _ = await run(worked, "--namespace", "ben")
+    assert (status, out) == (0, "1 namespace looked over: nothing is off.\n")
+    status, out, _ = await run(worked, "--repair")
+    assert status == 0, out
+    assert out.endswith("After the repair:\n2 namespaces looked over: nothing is off.\n")
+    status, _, err = await run(worked, "--namespace", "nobody")
+    assert (status, "no such namespace" in err) == (2, True)
 
 
-def drop(table: Any, level: str) -> Break:
-    """The first item of a level loses its vectors or postings."""
-
-    async def work(connection: AsyncConnection, own: UUID) -> None:
-        where = (table.c.namespace_id == own, table.c.level == level)
-        item = (await connection.execute(select(func.min(table.c.item_id)).where(*where))).scalar_one_or_none()
-        item = (await connection.execute(select(table.c.item_id).where(*where).order_by(table.c.item_id))).scalars().first()
-        await connection.execute(delete(table).where(*where, table.c.item_id == item))
-
-    return work
-
-
-def bend(level: str, vector: Any) -> Break:
-    """The first vector of a level becomes another."""
-
-    async def work(connection: AsyncConnection, own: UUID) -> None:
-        where = (embeddings.c.namespace_id == own, embeddings.c.level == level)
-        item = (await connection.execute(select(embeddings.c.item_id).where(*where).order_by(embeddings.c.item_id))).scalars().first()
-        await connection.execute(update(embeddings).where(*where, embeddings.c.item_id == item).values(vector=vector))
-
-    return work
+async def test_it_works_beside_a_server_and_repairs_only_what_nobody_serves(worked: Settings) -> None:
+    async with serving(worked) as api:
+        for number in range(5):
+            await api.say("ada", f"My locker has the number {number}.")
+            assert told(await examine(worked)) == set()
+        if "sqlite" not in worked.database_url:
+            return
+        with pytest.raises(ConfigurationError, match="in use by process"):
+            async with build_doctor(worked, repairs=True):
+                pass
+        status, _, err = await run(worked, "--repair")
+        assert (status, "in use by process" in err) == (2, True)
 
 
-async def stray_vector(connection: AsyncConnection, own: UUID) -> None:
-    vector = np.eye(1, 64, dtype=np.float32)[0]
-    row = {"namespace_id": own, "level": "message", "item_id": new_id(), "part": 0, "vector": vector}
-    await connection.execute(insert(embeddings).values(row))
+async def test_steps_that_run_during_a_repair_are_discarded(worked: Settings) -> None:
+    async with build(worked) as built:
+        before = (await built.services.namespaces.get("ada")).erasures
+        namespace = await namespace_id(built, "ada")
+    [(how, _)] = [one for one in BREAKS if one[0].__name__ == "change_themes_size"]
+    await break_(worked, how)
+    await repair(worked)
+    async with build(worked) as built, built.storage.read(namespace) as unit:
+        assert unit.namespace.erasures > before
 
 
-async def stray_posting(connection: AsyncConnection, own: UUID) -> None:
-    row = {"namespace_id": own, "level": "statement", "term": "x", "item_id": new_id(), "frequency": 1, "length": 1}
-    await connection.execute(insert(postings).values(row))
-
-
-async def miscount_words(connection: AsyncConnection, own: UUID) -> None:
-    where = (word_statistics.c.namespace_id == own, word_statistics.c.level == "episode")
-    await connection.execute(update(word_statistics).where(*where).values(documents=77))
-
-
-async def drop_citations(connection: AsyncConnection, own: UUID) -> None:
-    row = await first(connection, statements, own)
-    where = (citations.c.namespace_id == own, citations.c.statement_id == row.id)
-    await connection.execute(delete(citations).where(*where))
-
-
-async def cite_nothing(connection: AsyncConnection, own: UUID) -> None:
-    row = await first(connection, citations, own, order=citations.c.statement_id)
-    where = (citations.c.namespace_id == own, citations.c.statement_id == row.statement_id)
-    where = (*where, citations.c.message_id == row.message_id)
-    await connection.execute(update(citations).where(*where).values(message_id=new_id()))
-
-
-async def empty_theme(connection: AsyncConnection, own: UUID) -> None:
-    row = (await first(connection, themes, own))._mapping
-    await connection.execute(insert(themes).values({**row, "id": new_id()}))
-
-
-async def leave_theme(connection: AsyncConnection, own: UUID) -> None:
-    """A statement lost its theme; the theme's numbers were corrected."""
-    theme = await first(connection, themes, own, themes.c.size == 1)
-    where = (statements.c.namespace_id == own, statements.c.theme_id == theme.id)
-    await connection.execute(update(statements).where(*where).values(theme_id=None))
-    await connection.execute(delete(themes).where(themes.c.namespace_id == own, themes.c.id == theme.id))
-
-
-async def silence(connection: AsyncConnection, own: UUID) -> None:
-    now = utc_now()
-    row = {
-        "namespace_id": own, "id": new_id(), "kind": Step.MAINTAIN.value, "key": str(own), "payload": {},
-        "state": JobState.RUNNING.value, "attempts": 1, "due_at": now, "created_at": now, "token": new_id(),
-        "heartbeat_at": now - timedelta(minutes=5),
-    }  # fmt: skip
-    await connection.execute(insert(jobs).values(row))
-
-
-async def retire(connection: AsyncConnection, own: UUID) -> None:
-    await connection.execute(update(namespaces).where(namespaces.c.id == own).values(deleted_at=utc_now()))
-
-
-async def vanish(connection: AsyncConnection, own: UUID) -> None:
-    """The namespace is gone, and of its rows some themes are left."""
-    for table in (citations, statements, embeddings, postings, word_statistics, messages, episodes, jobs):
-        await connection.execute(delete(table).where(table.c.namespace_id == own))
-    await connection.execute(text("DELETE FROM conversations WHERE namespace_id IN (SELECT id FROM namespaces WHERE name = 'ada')"))
-    await connection.execute(delete(namespaces).where(namespaces.c.id == own))
-
-
-async def rest_open(connection: AsyncConnection, own: UUID) -> None:
-    where = (messages.c.namespace_id == own, messages.c.episode_id.is_(None))
-    await connection.execute(update(messages).where(*where).values(recorded_at=utc_now() - timedelta(days=1)))
-
-
-NUMBERS, ORPHANS = Fault.EPISODE_NUMBERS, Fault.ORPHANS
-FLAT = np.full(64, 0.5, dtype=np.float32)
-SHORT = np.eye(1, 8, dtype=np.float32)[0]
-BREAKS: list[tuple[Break, set[tuple[Fault, str]]]] = [
-    (lose_middle_message, {(Fault.SEQUENCE_GAP, "")}),
-    (lower_counter, {(Fault.SEQUENCE_COUNTER, "")}),
-    (change(messages, position=1000), {(Fault.POSITION_GAP, "")}),
-    (adopt_message, {(Fault.FOREIGN_EPISODE, "")}),
-    (release_message, {(Fault.BUFFER_OVERTAKEN, ""), (NUMBERS, "")}),
-    (rest_open, {(Fault.BUFFER_OVERDUE, "")}),
-    (scatter, {(Fault.EPISODE_SCATTERED, ""), (NUMBERS, "")}),
-    (change(messages, episode_id=new_id()), {(ORPHANS, "messages.episode_id"), (NUMBERS, "")}),
-    (change(episodes, message_count=7), {(NUMBERS, "")}),
-    (change(episodes, tokens=1), {(NUMBERS, "")}),
-    (change(episodes, last_sequence=999), {(NUMBERS, "")}),
-    (change(episodes, ended_at=utc_now()), {(NUMBERS, "")}),
-    (change(episodes, admitted_at=None), {(Fault.EPISODE_NOT_ADMITTED, "")}),
-    (empty_episode, {(Fault.EPISODE_EMPTY, ""), (Fault.VECTORS_MISSING, "episode"), (Fault.POSTINGS_WRONG, "episode"),
-                     (Fault.WORD_STATISTICS, "episode")}),
-    (drop(embeddings, "message"), {(Fault.VECTORS_MISSING, "message")}),
-    (drop(embeddings, "episode"), {(Fault.VECTORS_MISSING, "episode")}),
-    (drop(embeddings, "statement"), {(Fault.VECTORS_MISSING, "statement")}),
-    (bend("message", FLAT), {(Fault.VECTORS_WRONG, "message")}),
-    (bend("episode", SHORT), {(Fault.VECTORS_WRONG, "episode")}),
-    (stray_vector, {(Fault.VECTORS_STRAY, "message")}),
-    (stray_posting, {(Fault.POSTINGS_STRAY, "statement")}),
-    (drop(postings, "message"), {(Fault.POSTINGS_WRONG, "message")}),
-    (drop(postings, "statement"), {(Fault.POSTINGS_WRONG, "statement")}),
-    (miscount_words, {(Fault.WORD_STATISTICS, "episode")}),
-    (drop_citations, {(Fault.STATEMENT_UNCITED, "")}),
-    (change(statements, support=9), {(Fault.STATEMENT_SUPPORT, "")}),
-    (cite_nothing, {(ORPHANS, "citations.message_id")}),
-    (leave_theme, {(Fault.STATEMENT_WITHOUT_THEME, "")}),
-    (change(statements, superseded_by=new_id(), theme_id=None), {(Fault.SUCCESSOR_LOST, "")}),
-    (empty_theme, {(Fault.THEME_EMPTY, "")}),
-    (change(themes, size=50), {(Fault.THEME_SIZE, "")}),
-    (change(themes, vector_sum=FLAT), {(Fault.THEME_VECTORS, "")}),
-    (change(themes, centroid=FLAT), {(Fault.THEME_VECTORS, "")}),
-    (silence, {(Fault.JOB_SILENT, "")}),
-]  # fmt: skip
+async def test_a_database_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    path = tmp_path / "none.db"
+    settings = Settings(_env_file=None, database_url=f"sqlite+aiosqlite:///{path}", embedder="scripted")
+    with pytest.raises(ConfigurationError, match="no database"):
+        async with build_doctor(settings):
+            pass
+    assert not path.exists()

@@ -9,8 +9,10 @@ from sqlalchemy import select
 from app.container import Container
 from app.domain.errors import NotFound
 from app.domain.jobs import JobState, Step
+from app.domain.messages import Draft, Role
 from app.domain.vectors import Matrix
 from app.providers.scripted import ScriptedEmbedder
+from app.services.once import Once
 from app.settings import Settings
 from app.storage.engine import create_engines
 from app.storage.tables import metadata as schema
@@ -129,7 +131,8 @@ async def test_every_table_is_empty_of_an_erased_namespace(built: Container) -> 
     await post(built, "ada", *FACTS)
     await built.services.flush.flush("ada", None, 0)
     await drain(built, "ada")
-    await post(built, "ada", "This one is still in the buffer.")
+    draft = Draft(Role.USER, "This one is still in the buffer.")
+    await built.services.ingest.append_once("ada", "chat", [draft], Once("key", "0" * 64, 202, str))
     ada = await namespace_id(built, "ada")
     assert all(count for name, count in (await rows(built)).items() if name != "receipts"), "every table has rows"
     receipt = await built.services.forgetting.retire("ada")

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from app.domain.text import count_tokens
+from app.providers.scripted import ScriptedEmbedder
 from app.settings import ReadSettings, Settings
 from tests.conftest import Api, serving
 from tests.integration.support import assert_problem, later, messages_path, route, search
@@ -172,6 +173,26 @@ async def test_filters_are_exact_also_where_few_rows_remain(api: Api, ada: str) 
         assert await sequences(metadata={"tags": ["rare"]}, top_k=1) in ([121], [251]), strategy
     day = await search(api, ada, "green tea", to="2026-03-02", levels=["message"], max_tokens=32_000)
     assert len(day["items"]) == 100, "a date alone means all of its day"
+
+
+async def test_filters_are_exact_for_what_only_vectors_find(api: Api, ada: str) -> None:
+    """The two messages that fit share no word with the question, and 300 others are nearer to it."""
+    embedder = ScriptedEmbedder()
+    question = await embedder.embed_query("green tea")
+    words = ("harbour", "violin", "lantern", "copper", "meadow", "saddle", "ribbon", "anchor")
+    near = [word for word in words if float((await embedder.embed([f"Ada: {word}"]))[0] @ question) > 0.02][:2]
+    assert len(near) == 2
+    others = [{"role": "user", "content": "Green tea, green tea.", "occurred_at": later(n)} for n in range(300)]
+    rare = [
+        {"role": "user", "speaker": "Ada", "content": word, "metadata": {"rare": True}, "occurred_at": later(500 + n)}
+        for n, word in enumerate(near)
+    ]
+    assert (await api.post(messages_path(ada), json={"messages": others + rare})).status_code == 202
+    await api.settle(ada)
+    for strategy in ("adaptive", "hybrid", "vector"):
+        for limits in ({"metadata": {"rare": True}}, {"from": later(400)}):
+            found = await search(api, ada, "green tea", strategy=strategy, levels=["message"], **limits)
+            assert {item["messages"][0]["sequence"] for item in found["items"]} == {301, 302}, strategy
 
 
 async def test_limits_hold_for_every_level(api: Api, ada: str) -> None:

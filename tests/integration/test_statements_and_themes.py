@@ -147,6 +147,13 @@ async def test_a_step_run_twice_gives_the_same_rows(built: Container, step: Step
     assert await rows(built) == work, "no second job was queued either"
 
 
+async def test_an_episode_is_admitted_exactly_once(built: Container) -> None:
+    attempt = await _waiting(built, Step.ADMIT)
+    run = kinds(built)[Step.ADMIT].run
+    assert (await run(attempt))["new"] == len(FACTS)
+    assert "new" not in await run(attempt), "it is not even looked at again"
+
+
 @pytest.mark.parametrize("step", STEPS)
 async def test_a_step_taken_up_by_another_attempt_gives_the_same_rows(built: Container, step: Step) -> None:
     """The process dies after the step's commit and before its job is settled."""

@@ -30,11 +30,14 @@ async def get_job(namespace: NamespaceName, job: UUID, use: Use) -> JobOut:
 
 @router.post("/{job}/retry", operation_id="retry_job", responses=documented(404, 409))
 async def retry_job(namespace: NamespaceName, job: UUID, use: Use) -> JobOut:
-    """Queue a failed or cancelled job again."""
+    """Queue a failed or cancelled job again, its tries counted anew; 409 for any other."""
     return JobOut.of(await use.work.retry(namespace, JobId(job)))
 
 
 @router.post("/{job}/cancel", operation_id="cancel_job", responses=documented(404, 409))
 async def cancel_job(namespace: NamespaceName, job: UUID, use: Use) -> JobOut:
-    """Cancel a queued or running job; what a running one finds out is discarded."""
+    """Cancel a queued or running job; 409 for any other.
+
+    What a running one finds out is discarded, and it is stopped within a heartbeat, also if it hangs.
+    """
     return JobOut.of(await use.work.cancel(namespace, JobId(job)))

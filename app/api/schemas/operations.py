@@ -72,6 +72,14 @@ class ReceiptOut(Response):
     erased: dict[str, int] | None = Field(description="Rows removed, by table.")
 
 
+class CauseOut(Response):
+    """Why an attempt failed: codes and places, no secrets and no memory text."""
+
+    code: str = Field(examples=["provider_unavailable"])
+    detail: str = Field(examples=["the embedding model does not answer"])
+    where: str = Field(description="Function and line, for whoever reads the code.", examples=["embed:42"])
+
+
 class JobOut(Response):
     """A unit of background work."""
 
@@ -79,14 +87,17 @@ class JobOut(Response):
     kind: str = Field(description="segment, admit, maintain, forget; later versions may have more.")
     key: str
     state: str = Field(description="queued, running, succeeded, failed, cancelled")
-    attempts: int
-    error: dict[str, Any] | None = Field(description="Why the last attempt failed, if it did.")
+    attempts: int = Field(description="Since it was queued, or retried by hand.")
+    error: CauseOut | None = Field(description="Why the last attempt failed, if it did.")
     result: dict[str, Any] | None = Field(description="What it did, in numbers.")
     created_at: datetime
     due_at: datetime
-    started_at: datetime | None
+    started_at: datetime | None = Field(description="Of the last attempt.")
     finished_at: datetime | None
-    usage: dict[str, Any] | None
+    usage: dict[str, Any] | None = Field(
+        description="What all attempts used, by model: calls, texts, seconds; null if none was asked.",
+        examples=[{"embedder": {"calls": 2, "texts": 7, "seconds": 0.05}}],
+    )
 
     @classmethod
     def of(cls, job: Job) -> "JobOut":

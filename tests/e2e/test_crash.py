@@ -1,0 +1,38 @@
+"""The short form of the crash run: what `python -m tests.benchmarks.crash` does at length."""
+
+from pathlib import Path
+
+import pytest
+
+from app.container import Container
+from app.domain.messages import Draft, Role
+from tests.e2e.crash import Plan, Report, crash, judge
+
+
+@pytest.mark.slow
+async def test_nothing_is_lost_or_doubled_when_processes_are_killed(database_url: str, tmp_path: Path) -> None:
+    sqlite = database_url.startswith("sqlite")
+    shape = {"servers": 1} if sqlite else {"servers": 2, "workers": 2}
+    plan = Plan(
+        database_url, messages=400, kills=6 if sqlite else 8, namespaces=2, conversations=2, largest_gap=0.5, **shape
+    )
+    report = await crash(plan, tmp_path)
+    print(report)
+    assert report.sound, report
+    assert report.acknowledged == plan.messages
+    assert report.kills["all"] == plan.kills
+
+
+async def test_the_judge_sees_what_is_wrong(built: Container, database_url: str) -> None:
+    """A harness that could not find anything would prove nothing."""
+    for number in (0, 2, 1, 3):
+        draft = Draft(Role.USER, f"Note {number}.", external_id=f"n-c-{number}")
+        await built.services.ingest.append("n", "c", [draft])
+    report = Report(Plan(database_url, messages=4, kills=0))
+    told = {"n-c-0": 1, "n-c-1": 3, "n-c-2": 2, "n-c-9": 9}
+    await judge(report, {("n", "c"): told}, built.storage.engines)
+    assert report.lost == ["n-c-9"]
+    assert report.doubled == ["n-c-3"]  # nobody was told of it
+    assert report.disordered == ["('n', 'c'): 2 before 1"]
+    assert len(report.orphans) == 4  # all are in the buffer
+    assert not report.sound
