@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from rich.console import Console
 
 from app import __version__, checkup, telemetry
-from app.domain.errors import ConfigurationError
+from app.domain.errors import ConfigurationError, StoreUnavailable
 from app.evaluation import commands
 from app.jobs.runner import Worker
 from app.main import create_app, migrate_database, run_worker
@@ -152,7 +152,7 @@ def _settings(**given: object) -> Settings:
 def _configuration_errors() -> Iterator[None]:
     try:
         yield
-    except ConfigurationError as error:
+    except (ConfigurationError, StoreUnavailable) as error:
         errors.print(str(error), markup=False, style="red")
         raise typer.Exit(2) from error
 

@@ -39,6 +39,7 @@ from app.services.work import Work
 from app.settings import Settings
 from app.storage import file_lock, migrate
 from app.storage.engine import EnginePolicy, Engines, create_engines, sqlite_path
+from app.storage.faults import store_errors
 from app.storage.unit_of_work import Clock, Doorbell, Storage
 from app.telemetry.metrics import Metrics
 
@@ -62,7 +63,7 @@ def utc_now() -> datetime:
 async def build(settings: Settings, clock: Clock = utc_now, metrics: Metrics | None = None) -> AsyncIterator[Container]:
     """Build everything, check that it fits together, and take it down again.
 
-    Raises ConfigurationError where the process must not start.
+    Raises ConfigurationError where the process must not start, StoreUnavailable where it may try again.
     """
     with ExitStack() as stack:
         await _prepare(settings, stack)
@@ -84,7 +85,8 @@ async def _prepare(settings: Settings, stack: ExitStack) -> None:
     path = sqlite_path(url)
     if path is not None:
         stack.enter_context(file_lock.own(path))
-        await asyncio.to_thread(migrate.upgrade, url)
+        async with store_errors():
+            await asyncio.to_thread(migrate.upgrade, url)
         return
     await _require_schema(url)
 
@@ -92,7 +94,8 @@ async def _prepare(settings: Settings, stack: ExitStack) -> None:
 async def _require_schema(url: str) -> None:
     engines = create_engines(url)
     try:
-        found = await migrate.current(engines.read)
+        async with store_errors():
+            found = await migrate.current(engines.read)
     finally:
         await engines.dispose()
     if found != migrate.newest(url):

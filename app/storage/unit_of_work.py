@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Protocol
 
 from sqlalchemy import select
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.errors import NotFound, StoreUnavailable
@@ -132,9 +133,12 @@ class Storage:
         return count
 
     async def readings(self, now: datetime) -> Readings:
-        """Numbers over all namespaces, for metrics. Raises StoreUnavailable."""
-        async with store_errors(), self.engines.read.connect() as connection:
-            return await gauges.read(connection, now)
+        """Numbers over all namespaces, for metrics. Raises StoreUnavailable, also if the schema is another one."""
+        try:
+            async with store_errors(), self.engines.read.connect() as connection:
+                return await gauges.read(connection, now)
+        except DBAPIError as error:
+            raise StoreUnavailable("the database's tables are not those of this version") from error
 
     async def schema_revision(self) -> str | None:
         """The schema's revision; None if the database was never migrated. Raises StoreUnavailable."""

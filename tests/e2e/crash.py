@@ -32,6 +32,7 @@ from app.storage.tables import conversations, jobs, messages, namespaces
 READY_SECONDS = 60.0
 REPLY_SECONDS = 20.0
 AIM_SECONDS = 1.0  # longest wait for a moment of the kind that a kill is aimed at
+LATE = {"admit": 5.0, "maintain": 15.0}  # for these longer, and without new messages: they come when others are done
 STEPS = ["segment", "admit", "maintain"]
 ENVIRONMENT = {
     "EMBEDDER": "scripted",
@@ -272,9 +273,11 @@ class Run:
         dice = random.Random(f"{self.plan.seed}/kill")
         for number in range(self.plan.kills):
             victim = self.members[number % len(self.members)]
-            self.allowed = (number + 1) / self.plan.kills
+            stage = dice.choice(["any", *victim.stages])
+            if stage not in LATE:
+                self.allowed = (number + 1) / self.plan.kills
             await asyncio.sleep(self.plan.largest_gap * dice.random() ** 2)
-            await self._aim(victim, dice.choice(["any", *victim.stages]))
+            await self._aim(victim, stage)
             posting = victim.flying
             victim.strike()
             await victim.gone()
@@ -288,7 +291,7 @@ class Run:
     async def _aim(self, victim: Member, stage: str) -> None:
         """Wait for a moment in which the victim is likely to be in this stage; not for ever."""
         loop = asyncio.get_running_loop()
-        end = loop.time() + AIM_SECONDS
+        end = loop.time() + LATE.get(stage, AIM_SECONDS)
         while loop.time() < end:
             if stage == "any" or (stage == "ingest" and victim.flying):
                 return

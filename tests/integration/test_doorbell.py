@@ -30,8 +30,8 @@ from tests.integration.support import claim, drain, enqueue, job, namespace_id, 
 from tests.integration.test_jobs import Failing, Watching
 
 NEVER = 60.0  # seconds between looks: whatever happens sooner was the bell's doing
-SOON = 3.0  # seconds; a busy machine's "at once"
-SHORT = {"look_seconds": 0.2, "heartbeat_seconds": 0.2, "stale_seconds": 1.5}
+SOON = 5.0  # seconds; a busy machine's "at once"
+SHORT = {"look_seconds": 0.2, "heartbeat_seconds": 0.2, "stale_seconds": 3.0}
 on_postgres = pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
 
 
@@ -109,7 +109,7 @@ async def test_a_backlog_goes_on_turn_after_turn(built: Container) -> None:
     many = await enqueue(built, ada, *map(str, range(20)))
     handler = Watching(0.02)
     async with runner(built, JobKind(Step.SEGMENT, handler.run), look_seconds=NEVER, turn_seconds=0.05):
-        async with asyncio.timeout(2 * SOON):
+        async with asyncio.timeout(3 * SOON):
             found = await settled(built, ada, many)
     assert {one.attempts for one in found} == {1}
 

@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -184,6 +185,23 @@ async def test_a_mistake_of_ours_is_not_called_an_outage(built: Container, mista
     with pytest.raises(DBAPIError):
         async with built.storage.read("ada") as unit:
             await unit._connection.execute(text(mistake))
+
+
+async def test_metrics_are_shown_although_the_schema_is_another(api: Api, built: Container) -> None:
+    async with built.storage.engines.write.begin() as connection:
+        await connection.execute(text("ALTER TABLE jobs RENAME TO jobs_of_tomorrow"))
+    shown = await api.get("/metrics")
+    assert (shown.status_code, "xmemory_database_up 0.0" in shown.text) == (200, True)
+
+
+async def test_a_process_that_cannot_reach_its_database_says_so(settings: Settings, tmp_path: Path) -> None:
+    url = "postgresql+psycopg://nobody@127.0.0.1:9/nothing"
+    if _is_sqlite(settings):
+        (tmp_path / "folder.db").mkdir()  # SQLite cannot open it
+        url = f"sqlite+aiosqlite:///{tmp_path}/folder.db"
+    with pytest.raises(StoreUnavailable, match="the database"):
+        async with build(settings.model_copy(update={"database_url": url})):
+            pass
 
 
 # The database, seen from jobs ------------------------------------------------------------------------------

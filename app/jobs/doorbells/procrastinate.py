@@ -80,7 +80,8 @@ class _Connector(PsycopgConnector):
         """Run a query that gives one row; the query for a bell is one."""
         self._looking += 1
         try:
-            return await super().execute_query_one_async(query, **arguments)
+            row: dict[str, Any] = await super().execute_query_one_async(query, **arguments)
+            return row
         finally:
             self._looking -= 1
             if self._missed:
