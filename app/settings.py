@@ -37,6 +37,7 @@ class JobSettings(Group):
     side_by_side: Positive = Field(4, description="Namespaces that one process works on at once.")
     heartbeat_seconds: float = Field(10, gt=0, description="How often a running job shows that it is alive.")
     stale_seconds: float = Field(60, gt=0, description="A worker silent for so long is taken for dead.")
+    upkeep_seconds: float = Field(15, gt=0, description="Between looks for conversations at rest and lost work.")
     stop_seconds: float = Field(10, ge=0, description="A stopping process waits so long for its steps.")
 
     @model_validator(mode="after")

@@ -34,7 +34,10 @@ OPEN_STATES = (JobState.QUEUED, JobState.RUNNING)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A stored job. `payload`, `error` and `result` hold ids, counts and codes, never memory text."""
+    """A stored job. `payload`, `error` and `result` hold ids, counts and codes, never memory text.
+
+    `failures` counts the attempts that ended in an error, not those that a killed process left behind.
+    """
 
     id: JobId
     kind: Step
@@ -42,6 +45,7 @@ class Job:
     payload: Mapping[str, Any]
     state: JobState
     attempts: int
+    failures: int
     due_at: datetime
     created_at: datetime
     started_at: datetime | None = None

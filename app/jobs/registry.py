@@ -1,5 +1,6 @@
 """A kind of job as a value: what to do, and how often to try."""
 
+import random
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,16 +17,18 @@ Handler = Callable[[Attempt], Awaitable[Mapping[str, Any]]]
 class Retry:
     """How often a job is tried and how long it waits in between: `first_delay`, doubled each time."""
 
-    attempts: int = 5  # an outage of half a minute passes unnoticed; a longer one is shown
+    attempts: int = 5  # that end in an error; an outage of half a minute passes unnoticed; a longer one is shown
     first_delay: timedelta = timedelta(seconds=2)
     factor: float = 2.0
+    jitter: float = 0.2  # of the delay, at most, on top: jobs that failed together do not come back together
 
     def delay(self, error: Exception, attempt: int) -> timedelta | None:
         """How long to wait before the next attempt (the first is 1); None gives the job up."""
         retryable = isinstance(error, AppError) and error.retryable
         if not retryable or attempt >= self.attempts:
             return None
-        return self.first_delay * self.factor ** (attempt - 1)
+        spread = 1.0 + random.uniform(0.0, self.jitter)  # noqa: S311  (no secret)
+        return self.first_delay * self.factor ** (attempt - 1) * spread
 
 
 @dataclass(frozen=True, slots=True)

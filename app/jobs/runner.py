@@ -166,7 +166,7 @@ class Runner:
 
     async def _settle_error(self, attempt: Attempt, error: Exception, used: Usage) -> str:
         cause = describe(error)
-        delay = self._kinds[attempt.job.kind].retry.delay(error, attempt.job.attempts)
+        delay = self._kinds[attempt.job.kind].retry.delay(error, attempt.job.failures + 1)
         log.warning(
             "job %s %s",
             attempt.job.kind.value,

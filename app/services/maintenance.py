@@ -16,7 +16,7 @@ from app.domain.themes import Member, PlannedTheme, ThemePlan, ThemePolicy, Them
 from app.storage.repository import new_id
 from app.storage.unit_of_work import Clock, ReadUnit, Storage, WriteUnit
 
-PLACED_AT_ONCE = 64  # statements in one plan: a few episodes' worth, so that a plan stays small
+PLACED_AT_ONCE = 64  # statements in one plan, of one admission; more than an episode has, unless a message is long
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ def to_job(row: Row[Any]) -> Job:
         payload=row.payload,
         state=JobState(row.state),
         attempts=row.attempts,
+        failures=row.failures,
         due_at=row.due_at,
         created_at=row.created_at,
         started_at=row.started_at,
@@ -35,6 +36,10 @@ def to_job(row: Row[Any]) -> Job:
         result=row.result,
         usage=row.usage,
     )
+
+
+MOST_ATTEMPTS = 50  # a job whose worker ended so often probably ends it: shown as failed rather than tried for ever
+ABANDONED = {"code": "abandoned", "detail": f"its worker ended {MOST_ATTEMPTS} times", "where": "claim"}
 
 
 class JobRepository(Repository):
@@ -82,12 +87,14 @@ class JobRepository(Repository):
             return None
         for row in running:
             await self._set(JobId(row.id), state=JobState.QUEUED.value, token=None)
-        due = self._select().where(jobs.c.state == JobState.QUEUED, jobs.c.due_at <= now)
-        first = (await self._connection.execute(due.order_by(jobs.c.id).limit(1))).one_or_none()
+        first = await self._first_due(now)
+        while first is not None and first.attempts >= MOST_ATTEMPTS:
+            await self._set(first.id, state=JobState.FAILED.value, error=ABANDONED, finished_at=now)
+            first = await self._first_due(now)
         if first is None:
             return None
         token = new_id()
-        job = replace(to_job(first), state=JobState.RUNNING, attempts=first.attempts + 1, started_at=now)
+        job = replace(first, state=JobState.RUNNING, attempts=first.attempts + 1, started_at=now)
         await self._set(
             job.id,
             state=job.state.value,
@@ -136,7 +143,7 @@ class JobRepository(Repository):
         self.queued = True
         return await self._settle(
             attempt, state=JobState.QUEUED.value, error=None if error is None else dict(error), token=None,
-            due_at=due_at, usage=usage or None,
+            due_at=due_at, usage=usage or None, failures=jobs.c.failures + int(error is not None),
         )  # fmt: skip
 
     async def get(self, job: JobId) -> Job:
@@ -162,7 +169,9 @@ class JobRepository(Repository):
         if found.state not in (JobState.FAILED, JobState.CANCELLED):
             raise Conflict(f"a {found.state} job cannot be retried")
         self.queued = True
-        await self._set(job, state=JobState.QUEUED.value, attempts=0, due_at=now, error=None, finished_at=None)
+        await self._set(
+            job, state=JobState.QUEUED.value, attempts=0, failures=0, due_at=now, error=None, finished_at=None
+        )
         return await self.get(job)
 
     async def cancel(self, job: JobId, now: datetime) -> Job:
@@ -202,6 +211,11 @@ class JobRepository(Repository):
         query = select(func.min(jobs.c.first_sequence)).where(self._own(jobs), jobs.c.state.in_(OPEN_STATES))
         found: int | None = (await self._connection.execute(query)).scalar_one()
         return found
+
+    async def _first_due(self, now: datetime) -> Job | None:
+        due = self._select().where(jobs.c.state == JobState.QUEUED, jobs.c.due_at <= now)
+        row = (await self._connection.execute(due.order_by(jobs.c.id).limit(1))).one_or_none()
+        return None if row is None else to_job(row)
 
     async def _settle(self, attempt: Attempt, **values: Any) -> bool:  # noqa: ANN401
         changed = await self._connection.execute(

@@ -136,10 +136,15 @@ class StatementRepository(Repository):
         return {key: found for key, found in (await self.many(ids)).items() if found.superseded_by is None}
 
     async def without_theme(self, limit: int) -> Sequence[StatementId]:
-        """Current statements that wait for a theme, oldest first."""
-        query = select(statements.c.id).where(self._own(statements), CURRENT, statements.c.theme_id.is_(None))
-        rows = await self._connection.execute(query.order_by(statements.c.id).limit(limit))
-        return [StatementId(row.id) for row in rows]
+        """Current statements that wait for a theme: of those admitted together, the first `limit`.
+
+        One admission at a time, so that the themes do not depend on how many had piled up.
+        """
+        waiting = select(statements.c.id, statements.c.recorded_at).where(
+            self._own(statements), CURRENT, statements.c.theme_id.is_(None)
+        )
+        rows = (await self._connection.execute(waiting.order_by(statements.c.id).limit(limit))).all()
+        return [StatementId(row.id) for row in rows if row.recorded_at == rows[0].recorded_at]
 
     async def of_themes(self, themes: Sequence[ThemeId]) -> Mapping[ThemeId, Sequence[tuple[StatementId, str]]]:
         """Id and text of each theme's current statements, oldest first."""

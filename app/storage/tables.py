@@ -262,6 +262,7 @@ jobs = Table(
     Column("first_sequence", BigInteger),  # lowest message it covers; null covers none
     Column("state", String(10), nullable=False),
     Column("attempts", Integer, nullable=False),
+    Column("failures", Integer, nullable=False, server_default=text("0")),  # attempts that ended in an error
     Column("due_at", Instant, nullable=False),
     Column("token", Uuid),  # of the running attempt; a paused worker that wakes late no longer holds it
     Column("heartbeat_at", Instant),

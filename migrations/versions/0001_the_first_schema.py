@@ -85,6 +85,7 @@ def upgrade() -> None:
         sa.Column("first_sequence", sa.BigInteger(), nullable=True),
         sa.Column("state", sa.String(length=10), nullable=False),
         sa.Column("attempts", sa.Integer(), nullable=False),
+        sa.Column("failures", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.Column("due_at", Instant(), nullable=False),
         sa.Column("token", sa.Uuid(), nullable=True),
         sa.Column("heartbeat_at", Instant(), nullable=True),

@@ -6,15 +6,10 @@ was acknowledged must be there once, in order, in one episode, with nothing left
 """
 
 import asyncio
-import os
 import random
-import signal
-import socket
-import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -28,18 +23,11 @@ from app.container import build_doctor
 from app.settings import Settings
 from app.storage.engine import Engines, create_engines
 from app.storage.tables import conversations, jobs, messages, namespaces
+from tests.e2e.processes import Member
 
-READY_SECONDS = 60.0
 REPLY_SECONDS = 20.0
 AIM_SECONDS = 1.0  # longest wait for a moment of the kind that a kill is aimed at
 LATE = {"admit": 5.0, "maintain": 15.0}  # for these longer, and without new messages: they come when others are done
-STEPS = ["segment", "admit", "maintain"]
-ENVIRONMENT = {
-    "EMBEDDER": "scripted",
-    "LOG_LEVEL": "error",
-    "JOBS__HEARTBEAT_SECONDS": "0.5",
-    "JOBS__STALE_SECONDS": "2",
-}
 START = datetime(2026, 3, 2, 8, tzinfo=UTC)
 PLACES = ("Lisbon", "Porto", "Lund", "Kyoto", "Quito", "Oslo", "Graz", "Bergen")
 THINGS = ("locker", "bicycle", "garden", "piano", "boat", "kettle", "library card", "tent")
@@ -103,80 +91,6 @@ class Report:
             f"orphans {len(self.orphans)}, findings {len(self.findings)}, failed jobs {self.failed_jobs}, "
             f"unsettled {len(self.unsettled)}; {self.seconds:.0f} s"
         )
-
-
-class Member:
-    """One process of the service."""
-
-    def __init__(self, command: str, plan: Plan, log: Path) -> None:
-        self.command, self.log = command, log
-        self.flying = 0  # requests that wait for an answer from it
-        self.port = free_port()
-        inline = command == "serve" and plan.workers == 0
-        given = {
-            **ENVIRONMENT,
-            "DATABASE_URL": plan.database_url,
-            "PORT": str(self.port),
-            "WORKER": "inline" if inline else "off",
-        }
-        self.stages = (["ingest"] if command == "serve" else []) + (STEPS if inline or command == "worker" else [])
-        self._environment = {**os.environ, **{f"XMEMORY_{name}": value for name, value in given.items()}}
-        self._process: asyncio.subprocess.Process | None = None
-
-    @property
-    def url(self) -> str:
-        """Where it listens, if it is a server."""
-        return f"http://127.0.0.1:{self.port}"
-
-    async def start(self) -> None:
-        """Start it, and wait until it is ready."""
-        with self.log.open("ab") as log:
-            begins = log.tell()
-            self._process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "app.cli", self.command,
-                env=self._environment, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log,
-            )  # fmt: skip
-        if self.command == "serve":
-            async with asyncio.timeout(READY_SECONDS), httpx.AsyncClient(trust_env=False) as client:
-                while not await self._ready(client):
-                    await asyncio.sleep(0.05)
-        else:
-            async with asyncio.timeout(READY_SECONDS):
-                while b"works" not in self.log.read_bytes()[begins:]:
-                    self._alive()
-                    await asyncio.sleep(0.05)
-
-    async def _ready(self, client: httpx.AsyncClient) -> bool:
-        self._alive()
-        with suppress(httpx.TransportError):
-            return (await client.get(f"{self.url}/health/ready")).is_success
-        return False
-
-    def strike(self) -> None:
-        """SIGKILL, now."""
-        self._alive().kill()
-
-    def _alive(self) -> asyncio.subprocess.Process:
-        assert self._process is not None
-        if self._process.returncode is not None:
-            raise AssertionError(f"{self.command} ended by itself:\n{self.log.read_text()[-4000:]}")
-        return self._process
-
-    async def gone(self) -> None:
-        """Wait for its end."""
-        assert self._process is not None
-        await self._process.wait()
-
-    async def stop(self) -> None:
-        """End it in order, or at once if that takes too long."""
-        if self._process is None or self._process.returncode is not None:
-            return
-        self._process.send_signal(signal.SIGTERM)
-        try:
-            await asyncio.wait_for(self._process.wait(), 20)
-        except TimeoutError:
-            self._process.kill()
-            await self._process.wait()
 
 
 @dataclass(slots=True)
@@ -333,7 +247,15 @@ async def crash(plan: Plan, folder: Path) -> Report:
     begun = time.monotonic()
     report = Report(plan)
     commands = ["serve"] * plan.servers + ["worker"] * plan.workers
-    members = [Member(command, plan, folder / f"{command}-{number}.log") for number, command in enumerate(commands)]
+    members = [
+        Member(
+            command,
+            plan.database_url,
+            folder / f"{command}-{number}.log",
+            inline=command == "serve" and plan.workers == 0,
+        )
+        for number, command in enumerate(commands)
+    ]
     engines = create_engines(plan.database_url)
     try:
         async with httpx.AsyncClient(trust_env=False) as client:
@@ -394,11 +316,3 @@ def _message(external_id: str, number: int, at: datetime, dice: random.Random) -
         "content": said,
         "occurred_at": at.isoformat(),
     }
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -17,7 +17,7 @@ import psycopg
 import pytest
 import yaml
 
-from tests.e2e.crash import free_port
+from tests.e2e.processes import free_port
 from tests.servers import database_of
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ async def test_nothing_is_lost_or_doubled_when_processes_are_killed(database_url
     sqlite = database_url.startswith("sqlite")
     shape = {"servers": 1} if sqlite else {"servers": 2, "workers": 2}
     plan = Plan(
-        database_url, messages=400, kills=5 if sqlite else 6, namespaces=2, conversations=2, largest_gap=0.5, **shape
+        database_url, messages=400, kills=8 if sqlite else 10, namespaces=2, conversations=2, largest_gap=0.5, **shape
     )
     report = await crash(plan, tmp_path)
     print(report)

@@ -2,13 +2,11 @@
 
 import json
 import re
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from app.settings import LimitSettings, Settings
-from tests.conftest import Api, serving
+from tests.conftest import Api
 from tests.integration.support import assert_problem, messages_path, rest, route, search, status
 
 JSON = {"content-type": "application/json"}
@@ -378,23 +376,6 @@ async def test_what_is_not_there(api: Api, ada: str) -> None:
 async def test_every_reply_has_an_id_of_its_own(api: Api, ada: str) -> None:
     replies = [await api.get(path) for path in ("/health/live", "/nowhere", "/v1/namespaces?limit=0", "/version")]
     assert len({reply.headers["x-request-id"] for reply in replies}) == 4
-
-
-async def test_a_body_over_the_limit_is_refused_declared_or_not(settings: Settings) -> None:
-    small = settings.model_copy(update={"limits": LimitSettings(body_bytes=5_000)})
-    body = json.dumps({"messages": [GOOD | {"content": "tea " * 2_000}]}).encode()
-
-    async def chunks() -> AsyncIterator[bytes]:
-        for start in range(0, len(body), 512):
-            yield body[start : start + 512]
-
-    async with serving(small) as api:
-        assert_problem(await api.post(messages_path("ada"), content=body, headers=JSON), 413)
-        assert_problem(await api.post(messages_path("ada"), content=chunks(), headers=JSON), 413)
-        assert_problem(await api.get("/v1/namespaces/ada"), 404)
-        assert (await api.post(messages_path("ada"), json={"messages": [GOOD]})).status_code == 202
-        await _still_works(api, "ada")
-    assert settings.limits.body_bytes == 8 * 1024 * 1024
 
 
 async def test_dates_at_the_edges_of_the_calendar_do_no_harm(api: Api, ada: str) -> None:

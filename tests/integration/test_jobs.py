@@ -31,7 +31,7 @@ from tests.integration.support import (
 
 SECRET = "my PIN hint is otter"
 SOON = Retry(attempts=3, first_delay=timedelta(milliseconds=20))
-LATER = Retry(attempts=3, first_delay=timedelta(hours=1))
+LATER = Retry(attempts=3, first_delay=timedelta(hours=1), jitter=0.0)
 
 
 class Failing:

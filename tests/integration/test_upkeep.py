@@ -20,7 +20,8 @@ RESTED = timedelta(hours=1)
 
 async def test_a_short_conversation_is_remembered_after_its_rest(settings: Settings) -> None:
     segment = settings.segment.model_copy(update={"idle_close_seconds": 1})
-    async with serving(settings.model_copy(update={"segment": segment})) as api:
+    jobs = settings.jobs.model_copy(update={"upkeep_seconds": 0.2})
+    async with serving(settings.model_copy(update={"segment": segment, "jobs": jobs})) as api:
         await api.say("ada", "My bike is called Rosinante.", speaker="Ada")
         assert "Rosinante" in (await api.get("/v1/namespaces/ada/search", params={"q": "bike"})).json()["context"]
         async with asyncio.timeout(WAIT):

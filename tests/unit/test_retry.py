@@ -17,12 +17,19 @@ from app.domain.errors import (
 from app.jobs.registry import Retry
 from app.jobs.runner import describe
 
-RETRY = Retry(attempts=4, first_delay=timedelta(seconds=2), factor=3.0)
+RETRY = Retry(attempts=4, first_delay=timedelta(seconds=2), factor=3.0, jitter=0.0)
 
 
 def test_the_wait_grows_until_the_tries_are_used_up() -> None:
     delays = [RETRY.delay(ProviderUnavailable("down"), attempt) for attempt in range(1, 6)]
     assert delays == [timedelta(seconds=2), timedelta(seconds=6), timedelta(seconds=18), None, None]
+
+
+def test_jobs_that_failed_together_do_not_come_back_together() -> None:
+    spread = Retry(first_delay=timedelta(seconds=10), jitter=0.5)
+    waits = {spread.delay(ProviderUnavailable("down"), 1) for _ in range(20)}
+    assert len(waits) > 1
+    assert all(wait and timedelta(seconds=10) <= wait <= timedelta(seconds=15) for wait in waits)
 
 
 def test_an_outage_of_half_a_minute_passes_unnoticed() -> None:

@@ -1,0 +1,101 @@
+"""One process of the service for the crash run: started, killed and started again."""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import httpx
+
+READY_SECONDS = 60.0
+STEPS = ["segment", "admit", "maintain"]
+ENVIRONMENT = {
+    "EMBEDDER": "scripted",
+    "LOG_LEVEL": "error",
+    "JOBS__HEARTBEAT_SECONDS": "0.5",
+    "JOBS__STALE_SECONDS": "2",
+}
+
+
+class Member:
+    """One process of the service."""
+
+    def __init__(self, command: str, database_url: str, log: Path, *, inline: bool) -> None:
+        self.command, self.log = command, log
+        self.flying = 0  # requests that wait for an answer from it
+        self.port = free_port()
+        given = {
+            **ENVIRONMENT,
+            "DATABASE_URL": database_url,
+            "PORT": str(self.port),
+            "WORKER": "inline" if inline else "off",
+        }
+        self.stages = (["ingest"] if command == "serve" else []) + (STEPS if inline or command == "worker" else [])
+        self._environment = {**os.environ, **{f"XMEMORY_{name}": value for name, value in given.items()}}
+        self._process: asyncio.subprocess.Process | None = None
+
+    @property
+    def url(self) -> str:
+        """Where it listens, if it is a server."""
+        return f"http://127.0.0.1:{self.port}"
+
+    async def start(self) -> None:
+        """Start it, and wait until it is ready."""
+        with self.log.open("ab") as log:
+            begins = log.tell()
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "app.cli", self.command,
+                env=self._environment, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log,
+            )  # fmt: skip
+        if self.command == "serve":
+            async with asyncio.timeout(READY_SECONDS), httpx.AsyncClient(trust_env=False) as client:
+                while not await self._ready(client):
+                    await asyncio.sleep(0.05)
+        else:
+            async with asyncio.timeout(READY_SECONDS):
+                while b"works" not in self.log.read_bytes()[begins:]:
+                    self._alive()
+                    await asyncio.sleep(0.05)
+
+    async def _ready(self, client: httpx.AsyncClient) -> bool:
+        self._alive()
+        with suppress(httpx.TransportError):
+            return (await client.get(f"{self.url}/health/ready")).is_success
+        return False
+
+    def strike(self) -> None:
+        """SIGKILL, now."""
+        self._alive().kill()
+
+    def _alive(self) -> asyncio.subprocess.Process:
+        assert self._process is not None
+        if self._process.returncode is not None:
+            raise AssertionError(f"{self.command} ended by itself:\n{self.log.read_text()[-4000:]}")
+        return self._process
+
+    async def gone(self) -> None:
+        """Wait for its end."""
+        assert self._process is not None
+        await self._process.wait()
+
+    async def stop(self) -> None:
+        """End it in order, or at once if that takes too long."""
+        if self._process is None or self._process.returncode is not None:
+            return
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            await asyncio.wait_for(self._process.wait(), 20)
+        except TimeoutError:
+            self._process.kill()
+            await self._process.wait()
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
