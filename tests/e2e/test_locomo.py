@@ -20,6 +20,9 @@ EVIDENCE_RECALL = 0.8  # at 1000 tokens; the build that this test came with reac
 BUDGET = 1000  # tokens
 COUNTS = {"messages": 419, "episodes": 45, "buffered": 0, "failed_jobs": 0}
 
+remembered: dict[str, int] = {}
+"""Statements and themes on the database that came first: the other one must have as many."""
+
 pytestmark = [
     pytest.mark.models,
     pytest.mark.slow,
@@ -38,6 +41,9 @@ async def test_conversation_one_is_remembered_whole_and_found(database_url: str)
         await api.settle("c1")
         status = (await api.get("/v1/namespaces/c1/status")).json()
         assert {name: status[name] for name in COUNTS} == COUNTS
+        counted = {name: status[name] for name in ("statements", "themes")}
+        assert counted == (remembered or counted)
+        remembered.update(counted)
         await _check_structure(api, status)
         answer = await api.post(
             "/v1/namespaces/c1/answer", json={"query": "When did Caroline go to the LGBTQ support group?"}
