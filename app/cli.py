@@ -144,7 +144,8 @@ def _settings(**given: object) -> Settings:
     except ValidationError as error:
         for problem in error.errors():
             name = "__".join(str(part).upper() for part in problem["loc"])
-            errors.print(f"XMEMORY_{name}: {problem['msg']}" if name else problem["msg"], markup=False)
+            told = problem["msg"].removeprefix("Value error, ")
+            errors.print(f"XMEMORY_{name}: {told}" if name else told, markup=False)
         raise typer.Exit(2) from error
 
 

@@ -1,5 +1,6 @@
 """What routes are given: the services, and the check that no query parameter is unknown."""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Annotated, cast
 
@@ -44,11 +45,16 @@ Use = Annotated[Services, Depends(services)]
 
 
 async def known_query_only(request: Request) -> None:
-    """Refuse query parameters that the route does not document: a typo must not be ignored in silence."""
+    """Refuse query parameters that the route does not document or that are given twice: no typo is ignored."""
     operation = request.app.openapi()["paths"][request.scope["route"].path_format][request.method.lower()]
-    known = {p["name"] for p in operation.get("parameters", []) if p["in"] == "query"}
-    unknown = sorted(set(request.query_params) - known)
-    if unknown:
-        allowed = f"is not a parameter of this route; it has: {', '.join(sorted(known)) or 'none'}"
-        fields = [FieldError(f"query/{name}", allowed) for name in unknown]
-        raise InvalidInput("unknown query parameter", fields)
+    known = {p["name"]: p["schema"].get("type") for p in operation.get("parameters", []) if p["in"] == "query"}
+    given = Counter(name for name, _ in request.query_params.multi_items())
+    allowed = f"is not a parameter of this route; it has: {', '.join(sorted(known)) or 'none'}"
+    fields = [FieldError(f"query/{name}", allowed) for name in sorted(given.keys() - known.keys())]
+    fields += [
+        FieldError(f"query/{name}", "is given more than once")
+        for name, times in sorted(given.items())
+        if times > 1 and known.get(name, "array") != "array"
+    ]
+    if fields:
+        raise InvalidInput("unknown or repeated query parameter", fields)

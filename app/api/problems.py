@@ -85,7 +85,8 @@ def install(app: FastAPI) -> None:
 async def _app_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, AppError)
     status = status_of(error)
-    log.log(logging.ERROR if status >= HTTPStatus.INTERNAL_SERVER_ERROR else logging.INFO, "%s", error.code)
+    level = logging.ERROR if status >= HTTPStatus.INTERNAL_SERVER_ERROR else logging.INFO
+    log.log(level, "%s", error.code, extra={"status": status, "request": request.state.request_id})
     detail = str(error) if status < HTTPStatus.INTERNAL_SERVER_ERROR or error.retryable else error.title
     fields = getattr(error, "fields", ())
     return problem(status, error.code, error.title, detail, request.state.request_id, fields)

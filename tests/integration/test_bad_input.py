@@ -360,6 +360,13 @@ async def test_unknown_parameters_are_refused_everywhere(api: Api, ada: str) -> 
 # Around the routes -----------------------------------------------------------------------------------------
 
 
+async def test_a_parameter_given_twice_is_refused_unless_it_is_a_list(api: Api, ada: str) -> None:
+    await api.say(ada, GOOD["content"])
+    path = f"/v1/namespaces/{ada}/search"
+    assert_problem(await api.get(f"{path}?q=bike&q=boat"), 422, "query/q")
+    assert (await api.get(f"{path}?q=bike&levels=message&levels=statement")).status_code == 200
+
+
 async def test_what_is_not_there(api: Api, ada: str) -> None:
     assert_problem(await api.get("/nowhere"), 404)
     assert_problem(await api.get(f"/v1/namespaces/{ada}/status/"), 404)
