@@ -52,3 +52,19 @@ async def test_a_job_whose_workers_always_end_is_given_up_with_its_cause(built: 
     assert (found.state, found.attempts) == (JobState.FAILED, MOST_ATTEMPTS)
     assert found.error is not None
     assert found.error["code"] == "abandoned"
+
+
+async def test_a_heartbeat_keeps_a_job_and_silence_gives_it_away(built: Container) -> None:
+    await post(built, "ada", "I moved to Lisbon.")
+    ada = await namespace_id(built, "ada")
+    start = utc_now()
+    attempt = await claim(built, ada, start)
+    assert attempt is not None
+    async with built.storage.write(ada) as unit:
+        assert await unit.jobs.beat(attempt, start + timedelta(seconds=50))
+        await unit.commit()
+    assert await claim(built, ada, start + timedelta(seconds=100)) is None
+    second = await claim(built, ada, start + timedelta(seconds=120))
+    assert second is not None
+    async with built.storage.write(ada) as unit:
+        assert not await unit.jobs.beat(attempt, start + timedelta(seconds=121))
