@@ -64,7 +64,7 @@ def test_the_image_is_built_from_what_the_project_says() -> None:
         for one in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
         if one.startswith("torch==")
     ]
-    assert f"pip install --no-cache-dir {torch} " in DOCKERFILE
+    assert f"uv pip install --system --no-cache {torch} " in DOCKERFILE
     sources = {source for line in re.findall(r"^COPY (.+) \S+$", DOCKERFILE, re.MULTILINE) for source in line.split()}
     kept = (ROOT / "docker" / "Dockerfile.dockerignore").read_text()
     assert all((ROOT / source).exists() and f"!{source}\n" in kept for source in sources)
