@@ -16,6 +16,7 @@ from app.domain.fusion import DEFAULT, EPISODES, STATEMENTS, Floats, fuse, recip
 from app.domain.levels import Level
 from app.domain.packing import Item, pack, render_context
 from app.domain.questions import Question, read
+from app.domain.selection import representatives
 from app.domain.text import TOKENIZER, count_tokens
 from app.providers.protocols import Embedder
 from app.services.candidates import Candidates, gather
@@ -27,6 +28,7 @@ from app.storage.unit_of_work import Clock, ReadUnit, Storage
 
 TOP_K = 100  # items handed out at most; the budget of tokens is usually met before
 POLICIES = {Level.MESSAGE: DEFAULT, Level.STATEMENT: STATEMENTS, Level.EPISODE: EPISODES, Level.THEME: EPISODES}
+BACKBONE = 60  # statements kept as representatives; a context of 2,000 tokens takes about 30
 LOADED = 150  # best candidates of a level whose texts are read: packing passes some over
 
 
@@ -113,6 +115,8 @@ class Search:
             pools = [await gather(unit, level, question, vector, ask.limits) for level in sorted(ask.levels)]
             scores = [_score(candidates, ask.strategy) for candidates in pools]
             evidence = await load(unit, _best(pools, scores, ask.min_score))
+            if ask.strategy is Strategy.ADAPTIVE:
+                evidence = await _represent(unit, evidence)
             packed = _choose(evidence, ask)
             hits = await _hits(unit, packed)
             pending = (await unit.jobs.counts()).pending
@@ -168,6 +172,25 @@ def _best(
         order = kept[np.argsort(-values[kept], kind="stable")][:LOADED]
         best[candidates.level] = {candidates.ids[index]: float(values[index]) for index in order}
     return best
+
+
+async def _represent(unit: ReadUnit, evidence: Sequence[Evidence]) -> Sequence[Evidence]:
+    """Of the statements keep representatives: relevant ones that do not repeat one another, of many themes."""
+    stated = sorted(
+        (piece for piece in evidence if piece.item.level is Level.STATEMENT), key=lambda piece: -piece.item.score
+    )
+    if len(stated) <= BACKBONE:
+        return evidence
+    vectors = await unit.embeddings.vectors(Level.STATEMENT, (piece.item.id for piece in stated))
+    rows = np.array([vectors[piece.item.id] for piece in stated])
+    chosen = representatives(
+        np.array([piece.item.score for piece in stated]),
+        (rows @ rows.T).astype(np.float64),
+        BACKBONE,
+        [piece.item.theme for piece in stated],
+    ).chosen
+    kept = {stated[index].item.id for index in chosen}
+    return [piece for piece in evidence if piece.item.level is not Level.STATEMENT or piece.item.id in kept]
 
 
 def _choose(evidence: Sequence[Evidence], ask: Ask) -> list[Evidence]:
