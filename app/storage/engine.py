@@ -102,6 +102,3 @@ def sqlite_path(url: str) -> str | None:
     """The database file of an SQLite URL; None for Postgres and for memory."""
     parsed = make_url(url)
     return None if parsed.get_backend_name() == POSTGRES else parsed.database
-
-
-SQLITE_VERSION = sqlite3.sqlite_version

@@ -124,17 +124,6 @@ class StatementRepository(Repository):
             query = query.where(statements.c.id > after)
         return await self._fetch(query.order_by(statements.c.id).limit(limit))
 
-    async def citing(self, messages: Iterable[MessageId]) -> Mapping[StatementId, Statement]:
-        """Current statements that cite any of these messages."""
-        wanted = sorted(set(messages))
-        ids: set[StatementId] = set()
-        for start in range(0, len(wanted), IN_LIMIT):
-            query = select(citations.c.statement_id).where(
-                self._own(citations), citations.c.message_id.in_(wanted[start : start + IN_LIMIT])
-            )
-            ids |= {StatementId(row.statement_id) for row in await self._connection.execute(query)}
-        return {key: found for key, found in (await self.many(ids)).items() if found.superseded_by is None}
-
     async def without_theme(self, limit: int) -> Sequence[StatementId]:
         """Current statements that wait for a theme: of those admitted together, the first `limit`.
 
