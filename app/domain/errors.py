@@ -8,6 +8,11 @@ AppError
 ├── Unavailable          something of ours is down; try again
 │   ├── StoreUnavailable     the database
 │   └── ProviderUnavailable  a model
+├── ProviderFault        a model was reached and did not do what was asked
+│   ├── ProviderRefused      it will not take the request: a wrong key, an unknown model, its content
+│   ├── ContextOverflow      the prompt is longer than its window
+│   ├── UnusableReply        what it said cannot be used, also not after a second try
+│   └── BudgetExceeded       the job has used the tokens that it may use
 ├── Discarded            a step was overtaken by an erasure or by another attempt; run it again
 └── ConfigurationError   the settings cannot work; the process does not start
 
@@ -91,10 +96,53 @@ class StoreUnavailable(Unavailable):
 
 
 class ProviderUnavailable(Unavailable):
-    """A model does not answer."""
+    """A model does not answer, or asks to be left alone for `retry_after` seconds."""
 
     code = "provider_unavailable"
     title = "A model is not available"
+
+    def __init__(self, detail: str, retry_after: float | None = None) -> None:
+        super().__init__(detail)
+        self.retry_after = retry_after
+
+
+class ProviderFault(AppError):
+    """A model was reached and did not do what was asked."""
+
+    code = "provider_fault"
+    title = "A model did not do what was asked"
+
+
+class ProviderRefused(ProviderFault):
+    """A model, or whoever serves it, will not take the request; the same request will not go through later."""
+
+    code = "provider_refused"
+    title = "A model refused the request"
+
+
+class ContextOverflow(ProviderFault):
+    """The prompt and its reply are longer than the model's window: whoever asks splits the input."""
+
+    code = "context_overflow"
+    title = "The input is longer than the model's window"
+
+
+class UnusableReply(ProviderFault):
+    """A model's reply is not what was asked for. `detail` describes its form, never its words.
+
+    Another try may go better: models are not deterministic.
+    """
+
+    code = "unusable_reply"
+    title = "Unusable model output"
+    retryable = True
+
+
+class BudgetExceeded(ProviderFault):
+    """A job has used the tokens that it may use; nothing more is asked of a model for it."""
+
+    code = "budget_exceeded"
+    title = "The job's token budget is used up"
 
 
 class Discarded(AppError):

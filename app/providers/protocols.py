@@ -1,9 +1,12 @@
 """What the service asks of a model."""
 
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
+from app.domain.chat import Prompt, Reply, Scored
 from app.domain.vectors import Matrix
 
 
@@ -37,4 +40,62 @@ class Embedder(Protocol):
 
     def close(self) -> None:
         """Release threads and memory."""
+        ...
+
+
+class Structured(StrEnum):
+    """How a model can be held to a JSON schema."""
+
+    SCHEMA = "schema"  # it takes the schema and keeps to it
+    JSON = "json"  # it promises JSON, of any form
+    PLAIN = "plain"  # the schema stands in the prompt, and that is all
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a model can do. `context_tokens` is its window, prompt and reply together, in its own tokens."""
+
+    structured: Structured
+    logprobs: bool
+    prefix_reuse: bool
+    context_tokens: int
+
+
+class Scoring(Protocol):
+    """The shared beginning of several prompts, read once. Belongs to one request; what it keeps goes with it."""
+
+    async def score(self, probes: Sequence[str], max_tokens: int = 20) -> Sequence[Scored]:
+        """The greedy answer to `prefix + probe` for each probe. Raises ProviderUnavailable, ProviderFault."""
+        ...
+
+
+class ChatModel(Protocol):
+    """A language model. Its texts are recorded as made by `name` at `revision`."""
+
+    name: str
+    revision: str
+    tokenizer: str
+    """What `count_tokens` counts with; `characters/4` where the model's own is not at hand."""
+
+    async def capabilities(self) -> Capabilities:
+        """What it can do: found out once, by a call where need be, then kept. Raises ProviderUnavailable."""
+        ...
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of a text. Linear, no call."""
+        ...
+
+    async def reply(self, prompt: Prompt) -> Reply:
+        """One call; no retry of its own. The text is as it came: parsing is `structured.ask`'s.
+
+        Raises ProviderUnavailable (retryable), ProviderRefused, ContextOverflow.
+        """
+        ...
+
+    def scoring(self, system: str, prefix: str) -> AbstractAsyncContextManager[Scoring]:
+        """For models with `logprobs`: probe answers to a user message that begins with `prefix`."""
+        ...
+
+    def close(self) -> None:
+        """Release connections, threads and memory."""
         ...
