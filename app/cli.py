@@ -1,4 +1,4 @@
-"""The command line: `xmemory serve | worker | migrate | doctor | demo | import | eval`."""
+"""The command line: `xmemory serve | worker | migrate | doctor | demo | import | eval | reembed | models`."""
 
 import asyncio
 import signal
@@ -13,15 +13,18 @@ from rich.console import Console
 
 from app import __version__, checkup, telemetry
 from app.domain.errors import ConfigurationError, StoreUnavailable
-from app.evaluation import commands
+from app.evaluation import commands, reembedding
 from app.jobs.runner import Worker
 from app.main import create_app, migrate_database, run_worker
+from app.model_tools import commands as model_commands
 from app.settings import Settings
 
 app = typer.Typer(
     help="Long-term memory for AI agents, as an HTTP service.", no_args_is_help=True, add_completion=False
 )
 commands.register(app)
+reembedding.register(app)
+model_commands.register(app, lambda: _settings())
 errors = Console(stderr=True)
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)

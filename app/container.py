@@ -1,7 +1,7 @@
 """The only builder of objects: from settings to a service that is ready to serve."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,29 +11,41 @@ from pathlib import Path
 from app import __version__
 from app.api.dependencies import Services
 from app.domain.errors import ConfigurationError
+from app.domain.jobs import Step
+from app.domain.modes import AdmitMode
 from app.domain.segmentation import SegmentPolicy
-from app.domain.themes import policy_for
 from app.jobs import handlers
 from app.jobs.doorbells.in_process import InProcessDoorbell, InProcessWorker
+from app.jobs.registry import JobKind
 from app.jobs.runner import Runner, RunnerPolicy, Worker
-from app.providers.observed import ObservedEmbedder
-from app.providers.protocols import Embedder
-from app.providers.scripted import ScriptedEmbedder
+from app.providers.build import build_chat, build_embedder
+from app.providers.embedders import Embedders
+from app.providers.guard import GuardPolicy
+from app.providers.guarded import GuardedChat, GuardedEmbedder
+from app.providers.protocols import ChatModel, Embedder
+from app.providers.specs import ChatSpec, EmbedderSpec
 from app.services.admission import Admission
 from app.services.answer import Answering
+from app.services.composing import Composing
 from app.services.doctor import Doctor
+from app.services.drawing import Drawing
+from app.services.editing import Editing
 from app.services.flush import Flush
 from app.services.forgetting import Forgetting
 from app.services.health import Health
 from app.services.ingest import Ingest
+from app.services.labelling import Labelling
 from app.services.maintenance import Maintenance
 from app.services.memory import Memory
 from app.services.namespaces import Namespaces
+from app.services.narration import Narration
 from app.services.observation import Observation
 from app.services.progress import Progress
+from app.services.redoing import Redoing
+from app.services.reembedding import Reembedding
 from app.services.repair import Repair
 from app.services.search import ReadPolicy, Search
-from app.services.segmentation import Segmentation
+from app.services.segmentation import Segmentation, SegmentMode
 from app.services.upkeep import Upkeep
 from app.services.work import Work
 from app.settings import Settings
@@ -43,6 +55,9 @@ from app.storage.faults import store_errors
 from app.storage.unit_of_work import Clock, Doorbell, Storage
 from app.telemetry.metrics import Metrics
 
+CHAT_RECENT_SECONDS = 120.0  # a look at a language model's health costs tokens: rarely, where nothing else is asked
+CHAT_PROBE_SECONDS = 5.0  # a dozen tokens of a slow local model
+
 
 @dataclass(frozen=True, slots=True)
 class Container:
@@ -51,7 +66,13 @@ class Container:
     services: Services
     worker: Worker
     storage: Storage
-    embedder: ObservedEmbedder
+    embedders: Embedders[GuardedEmbedder]
+    chat: GuardedChat | None
+
+    @property
+    def embedder(self) -> GuardedEmbedder:
+        """The present embedding model."""
+        return self.embedders.current
 
 
 def utc_now() -> datetime:
@@ -68,13 +89,15 @@ async def build(settings: Settings, clock: Clock = utc_now, metrics: Metrics | N
     with ExitStack() as stack:
         await _prepare(settings, stack)
         metrics = metrics or build_metrics(settings)
-        embedder = ObservedEmbedder(build_embedder(settings.embedder), metrics)
-        stack.callback(embedder.close)
+        embedders = _guarded(_embedders(settings, stack), settings, metrics)
+        chat = _chat(settings, metrics)
+        if chat is not None:
+            stack.callback(chat.close)
         engines = create_engines(settings.database_url, _engine_policy(settings))
         storage = Storage(engines, _doorbell(engines), asyncio.Lock() if engines.is_sqlite else None)
         try:
-            await _check(storage, embedder)
-            yield _assemble(settings, clock, storage, embedder, metrics)
+            await _check(storage, embedders, settings)
+            yield _assemble(settings, clock, storage, embedders, chat, metrics)
         finally:
             await engines.dispose()
 
@@ -103,27 +126,83 @@ async def _require_schema(url: str) -> None:
         raise ConfigurationError(message + "run `xmemory migrate`")
 
 
-async def _check(storage: Storage, embedder: Embedder) -> None:
+async def _check(storage: Storage, embedders: Embedders[GuardedEmbedder], settings: Settings) -> None:
     """Refuse a database whose vectors another model made; take up again what an ended server left running."""
     async with storage.directory() as directory:
-        others = [profile for profile in await directory.profiles() if profile != str(embedder.profile)]
-    if others:
-        message = f"this database holds vectors of {', '.join(others)}, and XMEMORY_EMBEDDER gives {embedder.profile}"
-        raise ConfigurationError(message + ": configure the same model again")
+        embedders.check(sorted(await directory.profiles()), settings.embedder_next or settings.embedder)
     if storage.engines.is_sqlite:
         await storage.requeue_running()
 
 
-def build_embedder(name: str) -> Embedder:
-    """The embedder that a setting names."""
-    if name == "scripted":
-        return ScriptedEmbedder()
-    from app.providers import embeddings  # noqa: PLC0415  (torch takes seconds: only where it is used)
+def _embedders(settings: Settings, stack: ExitStack) -> Embedders[Embedder]:
+    """The embedding models of `settings`; they are closed with `stack`. Raises ConfigurationError."""
+    current, wanted = build_embedder(embedder_spec(settings)), next_embedder_spec(settings)
+    stack.callback(current.close)
+    if wanted is None:
+        return Embedders(current)
+    coming = build_embedder(wanted)
+    stack.callback(coming.close)
+    return Embedders(current, coming)
 
-    if name == "minilm":
-        return embeddings.minilm()
-    model, _, revision = name.removeprefix("hf:").rpartition("@")
-    return embeddings.hugging_face(model, revision)
+
+def embedder_spec(settings: Settings) -> EmbedderSpec:
+    """The embedding model that is configured."""
+    key = settings.embedder_api_key or settings.chat_api_key
+    secret = None if key is None else key.get_secret_value()
+    return EmbedderSpec(settings.embedder, settings.embedder_base_url or settings.chat_base_url, secret)
+
+
+def next_embedder_spec(settings: Settings) -> EmbedderSpec | None:
+    """The one that vectors are being changed to, if there is one."""
+    if settings.embedder_next is None:
+        return None
+    present, key = embedder_spec(settings), settings.embedder_next_api_key
+    return EmbedderSpec(
+        settings.embedder_next,
+        settings.embedder_next_base_url or present.base_url,
+        present.api_key if key is None else key.get_secret_value(),
+    )
+
+
+def _guarded(embedders: Embedders[Embedder], settings: Settings, metrics: Metrics) -> Embedders[GuardedEmbedder]:
+    policy = GuardPolicy(
+        call_seconds=settings.models.embed_seconds,
+        attempts=settings.models.attempts,
+        concurrency=settings.models.concurrency,
+    )
+    return embedders.each(lambda embedder: GuardedEmbedder(embedder, policy, metrics))
+
+
+def _chat(settings: Settings, metrics: Metrics) -> GuardedChat | None:
+    inner = build_chat(chat_spec(settings))
+    if inner is None:
+        return None
+    policy = GuardPolicy(
+        call_seconds=settings.models.chat_seconds,
+        attempts=settings.models.attempts,
+        concurrency=settings.models.concurrency,
+        recent_seconds=CHAT_RECENT_SECONDS,
+        probe_seconds=CHAT_PROBE_SECONDS,
+        one_at_a_time=True,
+        job_tokens=settings.models.job_tokens,
+    )
+    return GuardedChat(inner, policy, metrics)
+
+
+def chat_spec(settings: Settings) -> ChatSpec:
+    """The language model that is configured."""
+    return ChatSpec(
+        kind=settings.chat,
+        model=settings.chat_model,
+        revision=settings.chat_revision,
+        base_url=settings.chat_base_url,
+        api_key=None if settings.chat_api_key is None else settings.chat_api_key.get_secret_value(),
+        context_tokens=settings.chat_context_tokens,
+        gguf_file=settings.chat_gguf_file,
+        device=settings.chat_device,
+        dtype=settings.chat_dtype,
+        models_folder=settings.models_folder,
+    )
 
 
 def _doorbell(engines: Engines) -> Doorbell:
@@ -145,43 +224,80 @@ def build_worker(runner: Runner, storage: Storage) -> Worker:
 
 
 def _assemble(
-    settings: Settings, clock: Clock, storage: Storage, embedder: ObservedEmbedder, metrics: Metrics
+    settings: Settings,
+    clock: Clock,
+    storage: Storage,
+    embedders: Embedders[GuardedEmbedder],
+    chat: GuardedChat | None,
+    metrics: Metrics,
 ) -> Container:
-    profile = str(embedder.profile)
     progress = Progress()
     segment = _segment_policy(settings)
     forgetting = Forgetting(storage, clock)
     read = ReadPolicy(wait_seconds=settings.read.wait_seconds)
-    search = Search(storage, embedder, progress, clock, read)
+    search = Search(storage, embedders, progress, clock, read)
+    reembedding = Reembedding(storage, embedders, clock)
     services = Services(
-        ingest=Ingest(storage, profile, clock),
+        ingest=Ingest(storage, str(embedders.newest.profile), clock),
         flush=Flush(storage, progress, clock),
         search=search,
-        answering=Answering(search, clock),
+        answering=Answering(search, clock, None if chat is None else Composing(storage, chat)),
         memory=Memory(storage),
+        editing=Editing(storage, embedders, clock),
         work=Work(storage, clock),
         namespaces=Namespaces(storage),
         forgetting=forgetting,
-        health=Health(storage, settings.database_url, embedder, settings.chat),
+        reembedding=reembedding,
+        health=Health(storage, settings.database_url, embedders, settings.chat, chat),
         observation=Observation(storage, metrics, clock),
         default_tokens=settings.read.max_tokens,
     )
-    kinds = (
-        handlers.segment(Segmentation(storage, embedder, clock, segment)),
-        handlers.admit(Admission(storage, embedder, clock)),
-        handlers.maintain(Maintenance(storage, clock, policy_for(embedder.profile.model))),
-        handlers.forget(forgetting),
-    )
     runner = Runner(
         storage,
-        {kind.step: kind for kind in kinds},
+        job_kinds(services, embedders, chat, clock, segment, _modes(settings)),
         progress,
         clock,
         RunnerPolicy(**settings.jobs.model_dump()),
-        Upkeep(storage, clock, segment),
+        Upkeep(storage, clock, segment, None if chat is None else Redoing(storage, clock, chat.is_well)),
         metrics,
     )
-    return Container(services, build_worker(runner, storage), storage, embedder)
+    return Container(services, build_worker(runner, storage), storage, embedders, chat)
+
+
+@dataclass(frozen=True, slots=True)
+class Modes:
+    """What a language model does, where there is one."""
+
+    admit: AdmitMode
+    borders: bool  # it is asked where signals are unclear
+
+
+def _modes(settings: Settings) -> Modes:
+    return Modes(settings.admit_mode, borders=settings.segment.mode != "signals")
+
+
+def job_kinds(
+    services: Services,
+    embedders: Embedders[Embedder],
+    chat: ChatModel | None,
+    clock: Clock,
+    segment: SegmentPolicy,
+    modes: Modes,
+) -> Mapping[Step, JobKind]:
+    """Who does which step of the background work."""
+    storage = services.memory.storage
+    told_alone = chat is not None and not modes.admit.asks_model
+    with_model = SegmentMode(chat if modes.borders else None, retold=chat is not None, narrates=told_alone)
+    kinds = (
+        handlers.segment(Segmentation(storage, embedders, clock, segment, with_model)),
+        handlers.admit(Admission(storage, embedders, Drawing(storage, modes.admit, chat), clock)),
+        handlers.maintain(Maintenance(storage, clock, labels=chat is not None)),
+        handlers.narrate(Narration(storage, embedders, chat)),
+        handlers.label(Labelling(storage, chat)),
+        handlers.forget(services.forgetting),
+        handlers.reembed(services.reembedding),
+    )
+    return {kind.step: kind for kind in kinds}
 
 
 def build_metrics(settings: Settings) -> Metrics:
@@ -232,13 +348,11 @@ async def build_doctor(
         policy, stale = _segment_policy(settings), settings.jobs.stale_seconds
 
         @cache
-        def embedder() -> Embedder:
-            made = build_embedder(settings.embedder)
-            stack.callback(made.close)
-            return made
+        def embedders() -> Embedders[Embedder]:
+            return _embedders(settings, stack)
 
         try:
-            repair = Repair(storage, clock, Upkeep(storage, clock, policy), stale, embedder)
+            repair = Repair(storage, clock, Upkeep(storage, clock, policy), stale, embedders)
             yield Doctor(storage, clock, policy, stale), repair
         finally:
             await engines.dispose()

@@ -1,12 +1,17 @@
 """Settings: read once, from the environment and `.env`; nothing else in the service reads either."""
 
+import re
 from ipaddress import ip_address
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from app.domain.modes import AdmitMode
+from app.providers.specs import MODELS_FOLDER
+
 Positive = Annotated[int, Field(ge=1)]
+EMBEDDER_FORM = re.compile(r"minilm|scripted(:[1-9]\d*)?|openai(:[^@\s]+(@[1-9]\d*)?)?|hf:.+@[^@]+")
 
 
 class Group(BaseModel):
@@ -22,6 +27,19 @@ class SegmentSettings(Group):
     idle_close_seconds: Positive = Field(1800, description="An open conversation at rest for so long is closed.")
     max_messages: Positive = Field(25, description="Messages of an episode at most.")
     max_tokens: Positive = Field(2048, description="Tokens of an episode at most; a longer message stands alone.")
+    mode: Literal["model", "signals"] | None = Field(
+        None, description="Who decides unclear borders: model, or signals alone. Unset: model, if there is one."
+    )
+
+
+class AdmitSettings(Group):
+    """How statements are drawn from episodes."""
+
+    mode: AdmitMode | None = Field(
+        None,
+        description="off, extractive, direct (a model reads each episode) or predict (it notes what it did not "
+        "expect). Unset: direct with a language model, extractive without.",
+    )
 
 
 class ReadSettings(Group):
@@ -29,6 +47,16 @@ class ReadSettings(Group):
 
     max_tokens: int = Field(2000, ge=64, le=32_000, description="Context handed out if the request says nothing.")
     wait_seconds: float = Field(5, ge=0, le=60, description="How long a read waits for its min_sequence.")
+
+
+class ModelSettings(Group):
+    """How models are called, whoever serves them."""
+
+    chat_seconds: float = Field(300, gt=0, description="Longest wait for one reply of a language model.")
+    embed_seconds: float = Field(60, gt=0, description="Longest wait for the vectors of one batch.")
+    attempts: Positive = Field(3, description="Tries of one call before its job waits and tries again later.")
+    concurrency: Positive = Field(8, description="Calls to one model at once.")
+    job_tokens: Positive = Field(200_000, description="Tokens that one job may use of a language model.")
 
 
 class JobSettings(Group):
@@ -77,18 +105,45 @@ class Settings(BaseSettings):
     port: int = Field(8000, ge=0, le=65_535, description="Port to listen on; 0 takes a free one.")
     worker: Literal["inline", "off"] = Field("inline", description="Run background work in the server, or not.")
     embedder: str = Field(
-        "minilm", description="minilm, hf:NAME_OR_FOLDER@REVISION, or scripted (hash vectors, for tests)."
+        "minilm",
+        description="minilm, openai[:MODEL[@DIMENSION]], hf:NAME_OR_FOLDER@REVISION, or scripted (for tests).",
     )
-    chat: Literal["extractive"] = Field(
-        "extractive", description="extractive: every language step in a deterministic form, without a model."
+    embedder_base_url: str | None = Field(None, description="Endpoint of openai embeddings; CHAT_BASE_URL if unset.")
+    embedder_api_key: SecretStr | None = Field(None, description="Its key; CHAT_API_KEY if unset.")
+    embedder_next: str | None = Field(
+        None, description="The model that `xmemory reembed` changes to, beside EMBEDDER; new namespaces use it."
     )
+    embedder_next_base_url: str | None = Field(None, description="Its endpoint; EMBEDDER_BASE_URL if unset.")
+    embedder_next_api_key: SecretStr | None = Field(None, description="Its key; EMBEDDER_API_KEY if unset.")
+    chat: Literal["extractive", "openai", "transformers", "scripted"] = Field(
+        "extractive",
+        description="extractive: every language step without a model; openai: any OpenAI-compatible endpoint; "
+        "transformers: a model in this process; scripted: a double, for tests.",
+    )
+    chat_model: str | None = Field(
+        None, description="openai: the model's name; transformers: hub name, folder or smollm2-135m."
+    )
+    chat_revision: str | None = Field(None, description="Pinned revision of a hub model; recorded with its texts.")
+    chat_base_url: str | None = Field(None, description="Endpoint, such as http://127.0.0.1:11434/v1; OpenAI if unset.")
+    chat_api_key: SecretStr | None = Field(None, description="Key for the endpoint; many local ones need none.")
+    chat_context_tokens: Positive | None = Field(
+        None, description="The model's window, where it does not say itself; else 8192."
+    )
+    chat_gguf_file: str | None = Field(None, description="transformers: a GGUF file inside CHAT_MODEL.")
+    chat_device: str = Field("auto", description="transformers: auto, cpu, cuda, cuda:1 …")
+    chat_dtype: Literal["auto", "float32", "bfloat16", "float16"] = Field(
+        "auto", description="transformers: of weights."
+    )
+    models_folder: str = Field(MODELS_FOLDER, description="Where `xmemory models pull` puts models.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="How much is logged.")
     allow_unauthenticated_bind: bool = Field(
         default=False, description="Listen beyond loopback although nothing asks for a key."
     )
     segment: SegmentSettings = SegmentSettings()
+    admit: AdmitSettings = AdmitSettings()
     read: ReadSettings = ReadSettings()
     jobs: JobSettings = JobSettings()
+    models: ModelSettings = ModelSettings()
     database: DatabaseSettings = DatabaseSettings()
     limits: LimitSettings = LimitSettings()
 
@@ -99,12 +154,32 @@ class Settings(BaseSettings):
             raise ValueError("must begin with sqlite+aiosqlite:/// or postgresql+psycopg://")
         return url
 
-    @field_validator("embedder")
+    @field_validator("embedder", "embedder_next")
     @classmethod
-    def _known_embedder(cls, name: str) -> str:
-        if name in ("minilm", "scripted") or (name.startswith("hf:") and name[3:].rpartition("@")[0]):
-            return name
-        raise ValueError("must be minilm, scripted, or hf:NAME_OR_FOLDER@REVISION")
+    def _known_embedder(cls, name: str | None) -> str | None:
+        if name is not None and not EMBEDDER_FORM.fullmatch(name):
+            raise ValueError("must be minilm, openai[:MODEL[@DIMENSION]], hf:NAME_OR_FOLDER@REVISION, or scripted")
+        return name
+
+    @model_validator(mode="after")
+    def _named_chat_model(self) -> "Settings":
+        if self.chat in ("openai", "transformers") and not self.chat_model:
+            raise ValueError(f"XMEMORY_CHAT={self.chat} needs XMEMORY_CHAT_MODEL")
+        return self
+
+    @model_validator(mode="after")
+    def _modes_with_a_model(self) -> "Settings":
+        if self.chat == "extractive" and (self.admit_mode.asks_model or self.segment.mode == "model"):
+            raise ValueError(
+                "XMEMORY_ADMIT__MODE=direct or predict and XMEMORY_SEGMENT__MODE=model need a language model: "
+                "set XMEMORY_CHAT"
+            )
+        return self
+
+    @property
+    def admit_mode(self) -> AdmitMode:
+        """How statements are drawn."""
+        return self.admit.mode or (AdmitMode.EXTRACTIVE if self.chat == "extractive" else AdmitMode.DIRECT)
 
     @model_validator(mode="after")
     def _loopback_without_auth(self) -> "Settings":

@@ -19,9 +19,12 @@ import uvicorn
 
 from app.container import Container, build
 from app.main import create_app
-from app.settings import Settings
+from app.settings import ModelSettings, Settings
 from app.storage import migrate
 from tests.servers import database_of, postgres_server
+from tests.smollm2 import models_folder
+
+__all__ = ["models_folder"]
 
 WAIT = 60  # seconds; longest a test waits for background work
 
@@ -80,8 +83,9 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
 
 @pytest.fixture
 def settings(database_url: str) -> Settings:
-    """Settings of a fast service: hash vectors instead of a model."""
-    return Settings(_env_file=None, database_url=database_url, embedder="scripted", log_level="warning")
+    """Settings of a fast service: hash vectors instead of a model, and only jobs try again."""
+    models = ModelSettings(attempts=1)
+    return Settings(_env_file=None, database_url=database_url, embedder="scripted", models=models, log_level="warning")
 
 
 @pytest.fixture
@@ -131,10 +135,12 @@ async def serving(settings: Settings) -> AsyncIterator[Api]:
         server = uvicorn.Server(uvicorn.Config(app, lifespan="off", log_config=None, access_log=False))
         async with app.router.lifespan_context(app):
             running = asyncio.create_task(server.serve([listener]))
-            async with Api(base_url=f"http://127.0.0.1:{listener.getsockname()[1]}", timeout=WAIT + 30) as client:
-                yield client
-            server.should_exit = True
-            await running
+            try:
+                async with Api(base_url=f"http://127.0.0.1:{listener.getsockname()[1]}", timeout=WAIT + 30) as client:
+                    yield client
+            finally:
+                server.should_exit = True
+                await running
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from fastapi import Depends, Request
 
 from app.domain.errors import FieldError, InvalidInput
 from app.services.answer import Answering
+from app.services.editing import Editing
 from app.services.flush import Flush
 from app.services.forgetting import Forgetting
 from app.services.health import Health
@@ -15,6 +16,7 @@ from app.services.ingest import Ingest
 from app.services.memory import Memory
 from app.services.namespaces import Namespaces
 from app.services.observation import Observation
+from app.services.reembedding import Reembedding
 from app.services.search import Search
 from app.services.work import Work
 
@@ -28,9 +30,11 @@ class Services:
     search: Search
     answering: Answering
     memory: Memory
+    editing: Editing
     work: Work
     namespaces: Namespaces
     forgetting: Forgetting
+    reembedding: Reembedding
     health: Health
     observation: Observation
     default_tokens: int  # of a context, where the request names no budget

@@ -1,6 +1,7 @@
 """Every error as an RFC 9457 problem document; the only place that knows statuses."""
 
 import logging
+import math
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -17,6 +18,8 @@ from app.domain.errors import (
     FieldError,
     InvalidInput,
     NotFound,
+    ProviderFault,
+    ProviderUnavailable,
     TooLarge,
     Unavailable,
 )
@@ -24,7 +27,7 @@ from app.domain.errors import (
 log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
-RETRY_AFTER_SECONDS = "2"  # a lock or a restart of the database is usually over by then
+RETRY_AFTER_SECONDS = 2  # a lock or a restart of the database is usually over by then
 
 STATUS: Mapping[type[AppError], int] = {
     InvalidInput: 422,
@@ -32,6 +35,7 @@ STATUS: Mapping[type[AppError], int] = {
     Conflict: 409,
     TooLarge: 413,
     Unavailable: 503,
+    ProviderFault: 502,
     AppError: 500,
 }
 
@@ -45,7 +49,7 @@ DOCUMENTED: Mapping[int | str, dict[str, Any]] = {
         "description": HTTPStatus(status).phrase,
         "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
-    for status in (404, 409, 413, 422, 500, 503)
+    for status in (404, 409, 413, 422, 500, 502, 503)
 }
 
 
@@ -60,9 +64,15 @@ def status_of(error: AppError) -> int:
 
 
 def problem(
-    status: int, code: str, title: str, detail: str, request_id: str, errors: Sequence[FieldError] = ()
+    status: int,
+    code: str,
+    title: str,
+    detail: str,
+    request_id: str,
+    errors: Sequence[FieldError] = (),
+    retry_after: float | None = None,
 ) -> JSONResponse:
-    """A problem document as a response."""
+    """A problem document as a response; `retry_after` in seconds."""
     document = Problem(
         type=f"/problems/{code}",
         title=title,
@@ -71,7 +81,8 @@ def problem(
         instance=f"urn:uuid:{request_id}",
         errors=[{"pointer": error.pointer, "detail": error.detail} for error in errors] or None,
     )
-    headers = {"Retry-After": RETRY_AFTER_SECONDS} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
+    seconds = str(math.ceil(retry_after or RETRY_AFTER_SECONDS))
+    headers = {"Retry-After": seconds} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
     return JSONResponse(document.model_dump(exclude_none=True), status, headers, media_type=MEDIA_TYPE)
 
 
@@ -87,9 +98,10 @@ async def _app_error(request: Request, error: Exception) -> JSONResponse:
     status = status_of(error)
     level = logging.ERROR if status >= HTTPStatus.INTERNAL_SERVER_ERROR else logging.INFO
     log.log(level, "%s", error.code, extra={"status": status, "request": request.state.request_id})
-    detail = str(error) if status < HTTPStatus.INTERNAL_SERVER_ERROR or error.retryable else error.title
+    detail = error.title if status == HTTPStatus.INTERNAL_SERVER_ERROR and not error.retryable else str(error)
     fields = getattr(error, "fields", ())
-    return problem(status, error.code, error.title, detail, request.state.request_id, fields)
+    rest = error.retry_after if isinstance(error, ProviderUnavailable) else None
+    return problem(status, error.code, error.title, detail, request.state.request_id, fields, rest)
 
 
 async def _validation_error(request: Request, error: Exception) -> JSONResponse:

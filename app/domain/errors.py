@@ -10,6 +10,7 @@ AppError
 │   └── ProviderUnavailable  a model
 ├── ProviderFault        a model was reached and did not do what was asked
 │   ├── ProviderRefused      it will not take the request: a wrong key, an unknown model, its content
+│   │   └── ProviderRejected     it finds the request wrong; without what it does not know, the same may pass
 │   ├── ContextOverflow      the prompt is longer than its window
 │   ├── UnusableReply        what it said cannot be used, also not after a second try
 │   └── BudgetExceeded       the job has used the tokens that it may use
@@ -118,6 +119,13 @@ class ProviderRefused(ProviderFault):
 
     code = "provider_refused"
     title = "A model refused the request"
+
+
+class ProviderRejected(ProviderRefused):
+    """An endpoint finds the request wrong: without what it does not know, the same may pass."""
+
+    code = "provider_rejected"
+    title = "A model's endpoint found the request wrong"
 
 
 class ContextOverflow(ProviderFault):

@@ -8,8 +8,10 @@ import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
+from app.domain.assistants import echoes, tells
 from app.domain.dates import When, resolve, written
-from app.domain.messages import Message, Role, body
+from app.domain.messages import SPOKEN, Message, Role, body
+from app.domain.recalled import own_words
 from app.domain.remarks import Use, is_answer, says_something, use
 from app.domain.statements import Candidate, Kind
 from app.domain.text import content_words, count_tokens, sentences, split_long
@@ -18,7 +20,6 @@ MAX_TOKENS = 120  # of one statement; longer ones are cut, and an embedding mode
 MAX_PASSAGE = 80  # tokens of the speaker's own words; the rest is for name, dates, question and picture
 SHORT_ANSWER = 5  # content words; a shorter first sentence after a question carries that question
 
-_SPOKEN = frozenset((Role.USER, Role.ASSISTANT))
 _POSSESSIVE = ("'s", "’s")  # "tomorrow's (9 May 2023) class"
 _SHOWING = re.compile(r"\b(?:this|these|here|look|check|pic|pics|picture|photo|photos|snap|shot)\b", re.IGNORECASE)
 _LIKING = re.compile(
@@ -39,36 +40,47 @@ class _Passage:
     picture: str = ""
 
 
-def extract(messages: Sequence[Message]) -> list[Candidate]:
+def extract(messages: Sequence[Message], earlier: Message | None = None) -> list[Candidate]:
     """The candidates that `messages`, in order and of one conversation, give; each of about `MAX_TOKENS` at most.
 
-    System and tool messages give none, and neither do greetings, thanks, praise, fillers and bare questions.
+    System and tool messages give none, and neither do greetings, thanks, praise, fillers and bare questions, an
+    assistant's advice, and context that the service handed out. `earlier` is the message before the first: its
+    question may be answered here.
     """
-    spoken = [message for message in messages if message.role in _SPOKEN]
+    spoken = [replace(message, content=own_words(message.content)) for message in messages if message.role in SPOKEN]
     names = frozenset(word for message in spoken for word in content_words(message.who))
     found: list[Candidate] = []
-    before: Message | None = None
-    for message in spoken:
+    before = earlier if earlier is not None and earlier.role in SPOKEN else None
+    for place, message in enumerate(spoken):
         asked = before if before and before.who != message.who else None
-        found.extend(_from_message(message, asked, names))
-        before = message
+        drawn = list(_from_message(message, asked, names))
+        if message.role is Role.ASSISTANT:
+            drawn = [candidate for candidate in drawn if not _repeats(candidate, message, spoken[:place])]
+        found.extend(drawn)
+        if drawn or _last_question(message.content, names):
+            before = message  # after "Let me check." the question is still open
     return found
+
+
+def _repeats(candidate: Candidate, message: Message, earlier: Sequence[Message]) -> bool:
+    said = candidate.text.removeprefix(f"{message.who}: ").split(" [")[0]
+    return echoes(said, [one for one in earlier if one.who != message.who])
 
 
 def _from_message(message: Message, before: Message | None, names: Set[str]) -> Iterator[Candidate]:
     question = _last_question(before.content, names) if before else ""
-    for position, passage in enumerate(_with_pictures(_passages(message.content, names), message)):
+    for position, passage in enumerate(_with_pictures(_passages(message, names), message)):
         joined = question if position == 0 and _needs_question(passage, names) else ""
         if joined or passage.picture or not passage.fragment:
             yield _candidate(passage, message, before if joined else None, joined)
 
 
-def _passages(content: str, names: Set[str]) -> list[_Passage]:
+def _passages(message: Message, names: Set[str]) -> list[_Passage]:
     """The sentences worth keeping; what goes on from a sentence stands with it."""
     passages: list[_Passage] = []
-    for sentence in sentences(content):
+    for sentence in sentences(message.content):
         purpose = use(sentence, names)
-        if purpose in (Use.NONE, Use.QUESTION):
+        if purpose in (Use.NONE, Use.QUESTION) or (message.role is Role.ASSISTANT and not tells(sentence)):
             continue
         for part in split_long(" ".join(sentence.split()), MAX_PASSAGE):
             together = f"{passages[-1].text} {part}" if passages else ""
@@ -118,6 +130,7 @@ def _candidate(passage: _Passage, message: Message, asker: Message | None, quest
         messages=(asker.id, message.id) if asker else (message.id,),
         occurred_at=message.occurred_at,
         when=when,
+        assistant=message.role is Role.ASSISTANT,
     )
 
 

@@ -25,6 +25,7 @@ class Fault(StrEnum):
     VECTORS_MISSING = "vectors_missing"
     VECTORS_WRONG = "vectors_wrong"
     VECTORS_STRAY = "vectors_stray"
+    VECTORS_UNREAD = "vectors_unread"
     POSTINGS_WRONG = "postings_wrong"
     POSTINGS_STRAY = "postings_stray"
     WORD_STATISTICS = "word_statistics"
@@ -56,6 +57,7 @@ MEANING: Mapping[Fault, str] = {
     Fault.VECTORS_MISSING: "items have no vectors, or not all parts, and no open job covers them",
     Fault.VECTORS_WRONG: "vectors are not of length 1, or not of the profile's dimension",
     Fault.VECTORS_STRAY: "vectors belong to no item",
+    Fault.VECTORS_UNREAD: "vectors are of a profile that is not read, and no job is at work on them",
     Fault.POSTINGS_WRONG: "an item's postings are not the terms of its text",
     Fault.POSTINGS_STRAY: "postings belong to no item",
     Fault.WORD_STATISTICS: "a level's documents or total length are not those of its items",
@@ -81,6 +83,7 @@ REPAIRABLE = frozenset(
         Fault.VECTORS_MISSING,
         Fault.VECTORS_WRONG,
         Fault.VECTORS_STRAY,
+        Fault.VECTORS_UNREAD,
         Fault.POSTINGS_WRONG,
         Fault.POSTINGS_STRAY,
         Fault.WORD_STATISTICS,

@@ -16,7 +16,10 @@ class Step(StrEnum):
     SEGMENT = "segment"  # key: a conversation
     ADMIT = "admit"  # key: an episode
     MAINTAIN = "maintain"  # key: the namespace
+    NARRATE = "narrate"  # key: an episode
+    LABEL = "label"  # key: the namespace
     FORGET = "forget"  # key: a receipt
+    REEMBED = "reembed"  # key: the namespace
 
 
 class JobState(StrEnum):
@@ -58,12 +61,23 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One claimed try at a job. Its final write is refused unless `token` and `erasures` still hold."""
+    """One claimed try at a job. Its final write is refused unless `token` and `erasures` still hold.
+
+    `embedding_profile` is the namespace's: only a job changes it, and while this one runs no other does.
+    """
 
     namespace: NamespaceId
     job: Job
     token: UUID
     erasures: int
+    embedding_profile: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """What an attempt did that stopped before its job was done: the job runs again, behind those that wait now."""
+
+    result: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

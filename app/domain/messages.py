@@ -18,6 +18,10 @@ class Role(StrEnum):
     TOOL = "tool"
 
 
+SPOKEN = frozenset((Role.USER, Role.ASSISTANT))
+"""Whose words are remembered as statements: instructions and what a tool returned are not said by anyone."""
+
+
 @dataclass(frozen=True, slots=True)
 class Image:
     """A picture shared in a message, known by its words only."""

@@ -10,7 +10,11 @@ from app.domain.ids import ConversationId, NamespaceId
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """A unit of isolation. `sequence` is that of its newest message; `revision` grows with every write."""
+    """A unit of isolation. `sequence` is that of its newest message; `revision` grows with every write.
+
+    Reads see the vectors of one `generation`, all made by `embedding_profile`. Those of `next_generation` are being
+    made ready for `next_profile`, if that is set; the numbers only grow.
+    """
 
     id: NamespaceId
     name: str
@@ -19,6 +23,14 @@ class Namespace:
     revision: int
     erasures: int
     embedding_profile: str
+    generation: int
+    next_profile: str | None
+    next_generation: int
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in each of its vectors."""
+        return int(self.embedding_profile.rpartition("/")[2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +55,8 @@ class Receipt:
     requested_at: datetime
     finished_at: datetime | None
     erased: Mapping[str, int] | None
+
+
+def model_of(profile: str) -> str:
+    """The model of an embedding profile, `model@revision/dimension`."""
+    return profile.rpartition("@")[0]

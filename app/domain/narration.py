@@ -7,7 +7,7 @@ from math import log2, sqrt
 
 from app.domain.keyphrases import MAX_READ, WEAK, join, keyphrases, shorten
 from app.domain.messages import Message, body
-from app.domain.stopwords import STOP_WORDS
+from app.domain.stopwords import is_english
 from app.domain.text import CHARACTERS_PER_TOKEN, content_words, count_tokens, sentences, terms
 
 MAX_TITLE = 80  # characters
@@ -22,7 +22,6 @@ PICTURE = 0.45  # what a picture's caption tells, against spoken words
 DIGIT = 1.2  # numbers and dates are what is asked about later
 FRESHNESS = 0.5  # what is left of a term's weight once a chosen sentence has it
 QUESTION_MARKS = ("?", "？")
-ENGLISH_SHARE = 0.2  # of English stop words among the words: below it, no English word is put into the text
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ def title(messages: Sequence[Message]) -> str:
     _require(messages)
     texts = [body(message.content, message.images) for message in messages]
     speakers = _speakers(messages)
-    shown = _names([shorten(name, MAX_NAME) for name in speakers], english=_is_english(texts))
+    shown = _names([shorten(name, MAX_NAME) for name in speakers], english=is_english(texts))
     names = shorten(shown, MAX_SPEAKERS)
     room = MAX_TITLE - len(names) - 2
     spoken = [message.content for message in messages]
@@ -92,16 +91,11 @@ def _names(speakers: Sequence[str], *, english: bool) -> str:
     return f"{', '.join(named[:-1])} and {named[-1]}"
 
 
-def _is_english(texts: Sequence[str]) -> bool:
-    words = [word for text in texts for word in text.lower().split()]
-    return sum(word in STOP_WORDS for word in words) >= ENGLISH_SHARE * max(1, len(words))
-
-
 def _opening(messages: Sequence[Message]) -> str:
     """The day and the speakers, without an English word where the episode is not English."""
     day, speakers = messages[0].occurred_at, _speakers(messages)
     shown = [shorten(name, MAX_NAME) for name in speakers]
-    if not _is_english([message.content for message in messages]):
+    if not is_english([message.content for message in messages]):
         return f"{day:%Y-%m-%d} · {_names(shown, english=False)}."
     verb = "talked" if len(speakers) > 1 else "wrote"
     return f"On {day.day} {day:%B %Y}, {_names(shown, english=True)} {verb}."

@@ -7,7 +7,7 @@ more of the evidence messages in than whole messages do (0.88, 0.86), but fewer 
 messages alone.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import TypeAlias
@@ -51,10 +51,23 @@ def render_context(items: Iterable[Item]) -> str:
     Line breaks inside a text become spaces, so that no text can pass for a date or for another item. The
     result does not depend on the order of `items`. No items give an empty string.
     """
+    return "\n".join(line for line, _ in context_lines(items))
+
+
+def context_lines(items: Iterable[Item]) -> Iterator[tuple[str, Item | None]]:
+    """The lines of `render_context`, each with its item; headings have none."""
     groups: dict[_Group, list[Item]] = {}
     for item in sorted(items, key=_time_order):
         groups.setdefault(_group(item), []).append(item)
-    return "\n".join(line for group, members in groups.items() for line in (_heading(group), *map(_line, members)))
+    for group, members in groups.items():
+        yield dated(group[1]), None
+        for item in members:
+            yield _line(item), item
+
+
+def dated(day: date) -> str:
+    """`Monday, 8 May 2023`: the weekday is there because people say "last Friday"."""
+    return f"{DAYS[day.weekday()]}, {day.day} {MONTHS[day.month - 1]} {day.year}"
 
 
 def pack(items: Sequence[Item], max_tokens: int, count: Callable[[str], int] = count_tokens) -> list[Item]:
@@ -135,7 +148,7 @@ class _Packed:
 
     def _cost(self, item: Item) -> int:
         group = _group(item)
-        heading = 0 if group in self.groups else self.count(_heading(group) + "\n")
+        heading = 0 if group in self.groups else self.count(dated(group[1]) + "\n")
         return heading + self._line_cost(item)
 
     def _line_cost(self, item: Item) -> int:
@@ -163,12 +176,6 @@ class _Packed:
 def _group(item: Item) -> _Group:
     moment = item.occurred_at.astimezone(UTC)
     return item.conversation, moment.date()
-
-
-def _heading(group: _Group) -> str:
-    """`Monday, 8 May 2023`: the weekday is there because people say "last Friday"."""
-    day = group[1]
-    return f"{DAYS[day.weekday()]}, {day.day} {MONTHS[day.month - 1]} {day.year}"
 
 
 def _line(item: Item) -> str:

@@ -3,10 +3,20 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from app.domain.ids import MessageId, StatementId, ThemeId
 from app.domain.provenance import MadeBy
+
+
+class Origin(StrEnum):
+    """Who drew a statement from its messages."""
+
+    EXTRACTIVE = "extractive"
+    MODEL = "model"
+    CLIENT = "client"
+    USER = "user"  # corrected by the user, and ended by nobody else
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +29,7 @@ class Statement:
     id: StatementId
     text: str
     kind: str
-    origin: str
+    origin: Origin
     support: int
     theme: ThemeId | None
     occurred_at: datetime

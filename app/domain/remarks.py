@@ -7,6 +7,7 @@ import re
 from collections.abc import Set
 from enum import StrEnum
 
+from app.domain.small_talk import is_small_talk
 from app.domain.text import content_words
 
 FRAGMENT_WORDS = 2  # content words without a verb; "last week" says nothing without what it answers
@@ -50,7 +51,8 @@ _FIRST_WORD = re.compile(r"(\w+)[,.!]* *")
 _YES_NO = re.compile(r"(?:yes|yeah|yep|yup|no|nope|nah|not yet|not really|sure|of course)\b", re.IGNORECASE)
 _ASKING = re.compile(r"[?？]|(?:[吗嗎呢]|(?:です|ます|でした|ました|の)か)\s*[。.！!]*\s*$")
 _TELLING = re.compile(
-    r"(?:(?:yeah|yes|well|so|oh|and|but),? )*(?:I|I'[a-z]+|we|we'[a-z]+|my|our)\b(?! (?:wonder|guess|assume)\b)",
+    r"(?:(?:yeah|yes|well|so|oh|and|but),? )*"
+    r"(?:I|I'[a-z]+|we|we'[a-z]+|my|our|ich|wir|mein\w*|unser\w*)\b(?! (?:wonder|guess|assume)\b)",
     re.IGNORECASE,
 )
 _LEAD = re.compile(
@@ -90,6 +92,8 @@ def use(sentence: str, names: Set[str]) -> Use:
     if _is_question(sentence):
         return Use.QUESTION
     said = _said(sentence, names)
+    if is_small_talk(sentence, names, _EMPTY):
+        return Use.NONE
     if not said or _FOREIGN_EMPTY.fullmatch(_NO_LETTER.sub("", sentence).lower()):
         return Use.FRAGMENT if _YES_NO.match(_opening(sentence)) else Use.NONE
     if _is_reaction(sentence, said, names):

@@ -1,11 +1,12 @@
-"""Where a conversation's buffer is cut into episodes: hard signals first, then drops in similarity.
+"""Where a conversation's buffer is cut into episodes: hard signals first, then drops in similarity, or a model.
 
 A run is decided from its own messages and the few that follow it, so the cuts do not depend on how the
 stream was batched: message by message or all at once, the runs are the same (a flush or an idle close,
-which end a run early, excepted).
+which end a run early, excepted). For the same reason a model is asked about a run only once its hard end is
+known: then every question closes a run, and none is asked again when the next message comes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from app.domain.vectors import Matrix, unit
 
 NOISE = 0.05  # length; a unit vector that differs from the mean by less says nothing about its topic
 QUESTION_MARKS = ("?", "？", "؟")
+CAPS = (BoundaryReason.MAX_MESSAGES, BoundaryReason.MAX_TOKENS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,9 @@ class SegmentPolicy:
     depth: float = 0.45  # what a topic cut needs
     cap_depth: float = 0.2  # what is enough when the cap forces a cut anyway
     question: float = 0.1  # similarity a border gains when it stands between a question and its answer
+    asked: int = 20  # messages that a model is shown at once
+    asked_from: int = 12  # messages of a run, at least: a shorter one is of one topic more often than not
+    unclear: float = 0.2  # depth of a valley from which a model is asked whether it is a border
 
     def __post_init__(self) -> None:
         """Raise ValueError where a limit could never be met."""
@@ -50,6 +55,22 @@ class Run:
     start: int
     stop: int
     reason: BoundaryReason
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The messages `[start, stop)` of a run whose signals are unclear: a model may say where topics begin."""
+
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """The closed runs at the front of a buffer, and the window that must be cleared up before the next one."""
+
+    runs: tuple[Run, ...]
+    unclear: Window | None
 
 
 def cut(
@@ -78,15 +99,42 @@ def cut(
     Raises:
         ValueError: the three sequences differ in length.
     """
-    if not len(messages) == len(vectors) == len(tokens):
-        raise ValueError("messages, vectors and tokens must have one entry a message")
-    buffer = _Buffer(messages, unit(vectors), tokens, policy, _closing(messages, close_through, idle=idle))
+    buffer = _Buffer.of(messages, vectors, tokens, policy, close_through, idle=idle)
     runs: list[Run] = []
     start = 0
     while start < len(messages) and (run := buffer.next_run(start)):
         runs.append(run)
         start = run.stop
     return runs
+
+
+def cut_with_model(
+    messages: Sequence[Message],
+    vectors: Matrix,
+    tokens: Sequence[int],
+    policy: SegmentPolicy,
+    said: Mapping[int, Collection[int] | None],
+    *,
+    close_through: int | None = None,
+    idle: bool = False,
+) -> Cuts:
+    """The same, with a model to clear up what the signals leave unclear; called again with each answer.
+
+    Args:
+        messages: as for `cut`; so are `vectors`, `tokens`, `policy`, `close_through` and `idle`.
+        said: answers by the start of their window: the messages that begin a topic; None where the model
+            gave none, then the signals decide alone.
+    """
+    buffer = _Buffer.of(messages, vectors, tokens, policy, close_through, idle=idle)
+    runs: list[Run] = []
+    start = 0
+    while start < len(messages) and (hard := buffer.hard_end(start)):
+        window = buffer.unclear(hard)
+        if window is not None and start not in said:
+            return Cuts(tuple(runs), window)
+        runs += buffer.by_topic(hard, said[start] if window else ())
+        start = runs[-1].stop
+    return Cuts(tuple(runs), None)
 
 
 def _closing(messages: Sequence[Message], close_through: int | None, *, idle: bool) -> dict[int, BoundaryReason]:
@@ -105,19 +153,64 @@ class _Buffer:
     policy: SegmentPolicy
     closing: dict[int, BoundaryReason]
 
+    @classmethod
+    def of(
+        cls,
+        messages: Sequence[Message],
+        vectors: Matrix,
+        tokens: Sequence[int],
+        policy: SegmentPolicy,
+        close_through: int | None,
+        *,
+        idle: bool,
+    ) -> "_Buffer":
+        if not len(messages) == len(vectors) == len(tokens):
+            raise ValueError("messages, vectors and tokens must have one entry a message")
+        return cls(messages, unit(vectors), tokens, policy, _closing(messages, close_through, idle=idle))
+
     def next_run(self, start: int) -> Run | None:
         """The run that begins at `start`, or None while it is still open."""
-        hard = self._hard_end(start)
+        hard = self.hard_end(start)
         known = hard.stop if hard else len(self.messages)
         depths = self._depths(start, known, ended=hard is not None)
         topic = next((border for border, depth in depths.items() if depth >= self.policy.depth), None)
         if topic is not None:
             return Run(start, topic, BoundaryReason.TOPIC)
-        if hard and hard.reason in (BoundaryReason.MAX_MESSAGES, BoundaryReason.MAX_TOKENS):
+        if hard and hard.reason in CAPS:
             return Run(start, self._best_before_cap(start, hard.stop, depths), hard.reason)
         return hard
 
-    def _hard_end(self, start: int) -> Run | None:
+    def unclear(self, hard: Run) -> Window | None:
+        """The window to ask a model about before the run is closed; None if there is nothing to ask."""
+        stop = min(hard.start + self.policy.asked, hard.stop)
+        if stop - hard.start < self.policy.asked_from:
+            return None
+        depths = self._depths(hard.start, hard.stop, ended=True)
+        valleys = (border for border, depth in depths.items() if depth >= self.policy.unclear and border < stop)
+        return None if next(valleys, None) is None else Window(hard.start, stop)
+
+    def by_topic(self, hard: Run, begins: Collection[int] | None) -> list[Run]:
+        """The run cut before the messages that begin a topic; what is left of a full one stays open."""
+        if begins is None:
+            return [self.next_run(hard.start) or hard]
+        runs: list[Run] = []
+        start = hard.start
+        for border in sorted(begins):
+            if self._may_begin(border, start, hard.stop):
+                runs.append(Run(start, border, BoundaryReason.TOPIC))
+                start = border
+        if not runs and hard.reason in CAPS:
+            depths = self._depths(hard.start, hard.stop, ended=True)
+            return [Run(start, self._best_before_cap(start, hard.stop, depths), hard.reason)]
+        return runs if hard.reason in CAPS else [*runs, Run(start, hard.stop, hard.reason)]
+
+    def _may_begin(self, border: int, start: int, stop: int) -> bool:
+        """Whether a topic may begin there: far enough from both ends, and not with an answer."""
+        least = self.policy.min_messages
+        fits = start + least <= border <= stop - least
+        return fits and not _answers(self.messages[border - 1], self.messages[border])
+
+    def hard_end(self, start: int) -> Run | None:
         """The run from `start` to the first border that no similarity can move."""
         if self.tokens[start] > self.policy.max_tokens:
             return Run(start, start + 1, BoundaryReason.LONG_MESSAGE)

@@ -14,6 +14,10 @@ _STOP = re.compile(
 )
 _TRAIL = re.compile(rf"[^\S\n]*+(?:[:;]-?[()DPp](?!\w)|[{_EMOJI}]++)?+")  # what comes after the stop, with it
 _LAST_TOKEN = re.compile(r"[\w.]+\Z")
+_AFTER_DOT = re.compile(r"\s+(\w+)")
+_DAY = 31
+_GERMAN_MONTHS = "januar jänner februar märz april mai juni juli august september oktober november dezember"
+_AFTER_DAY = frozenset(_GERMAN_MONTHS.split())
 LOOK_BACK = 16  # characters; longer than any abbreviation
 
 _ABBREVIATIONS = "dr mr mrs ms mx prof st mt ft rev capt lt sgt gov pres e.g i.e eg ie cf vs viz approx"
@@ -69,7 +73,8 @@ def _full_stop(text: str, start: int, at: int, following: str) -> bool:
         return True
     word = token[0]
     if word.isdecimal():
-        return bool(text[max(start, at - LOOK_BACK) : at - len(word)].strip())  # "1. milk" is a list, not an end
+        listed = not text[max(start, at - LOOK_BACK) : at - len(word)].strip()  # "1. milk"
+        return not (listed or _is_ordinal(word, _AFTER_DOT.match(text, at + 1)))
     folded = word.lower()
     if folded in _NEVER_LAST:
         return False
@@ -78,6 +83,13 @@ def _full_stop(text: str, start: int, at: int, following: str) -> bool:
     if folded in _SELDOM_LAST or "." in word:
         return following.isupper()  # "at 5 p.m. She left" ends, "etc. and so on" does not
     return not (len(word) == 1 and word.isupper() and word != "I" and following.isupper())  # initials
+
+
+def _is_ordinal(number: str, following: re.Match[str] | None) -> bool:
+    """Whether the dot makes an ordinal, as in German: "am 14. Oktober", "vom 3. an"."""
+    if following is None or len(number) > 2 or int(number) > _DAY:
+        return False
+    return following[1][0].islower() or following[1].lower() in _AFTER_DAY
 
 
 def _next_letter(text: str, at: int) -> str:

@@ -110,6 +110,22 @@ class Client:
         """All failed jobs, newest first."""
         return await self._all(wire.Job, f"{_in(namespace)}/jobs", state="failed")
 
+    async def namespaces(self) -> list[wire.Namespace]:
+        """All namespaces, oldest first."""
+        return await self._all(wire.Namespace, "/v1/namespaces")
+
+    async def namespace(self, namespace: str) -> wire.Namespace:
+        """One namespace."""
+        return await self._call(wire.Namespace, "GET", _in(namespace))
+
+    async def reembed(self, namespace: str, profile: str) -> wire.Ordered:
+        """Give a namespace the vectors of another profile."""
+        return await self._call(wire.Ordered, "POST", f"{_in(namespace)}/reembed", {"profile": profile})
+
+    async def job(self, namespace: str, job: str) -> wire.Job:
+        """One job."""
+        return await self._call(wire.Job, "GET", f"{_in(namespace)}/jobs/{_part(job)}")
+
     async def delete_namespace(self, namespace: str) -> None:
         """Erase a namespace."""
         await self._send("DELETE", _in(namespace))

@@ -54,6 +54,7 @@ class Version(Reply):
 
     version: str
     embedding_profile: str
+    embedding_profile_next: str | None
     chat: str
     database: str
 
@@ -63,7 +64,23 @@ class Job(Reply):
 
     id: str
     kind: str
+    state: str
     error: dict[str, Any] | None
+    result: dict[str, Any] | None
+
+
+class Namespace(Reply):
+    """A namespace, and by which vectors it is read; the second profile is that which others are made for."""
+
+    name: str
+    embedding_profile: str
+    embedding_profile_next: str | None
+
+
+class Ordered(Reply):
+    """What became of a request to re-embed a namespace; without a job there is nothing to do."""
+
+    job: str | None
 
 
 class Reference(Reply):

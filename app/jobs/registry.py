@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from app.domain.errors import AppError
-from app.domain.jobs import Attempt, Step
+from app.domain.errors import AppError, ProviderUnavailable
+from app.domain.jobs import Attempt, Step, Unfinished
 
-Handler = Callable[[Attempt], Awaitable[Mapping[str, Any]]]
+Handler = Callable[[Attempt], Awaitable[Mapping[str, Any] | Unfinished]]
 """Runs one attempt; returns what it did in counts and codes, never memory text."""
 
 
@@ -20,6 +20,7 @@ class Retry:
     attempts: int = 5  # that end in an error; an outage of half a minute passes unnoticed; a longer one is shown
     first_delay: timedelta = timedelta(seconds=2)
     factor: float = 2.0
+    longest_rest: timedelta = timedelta(hours=1)  # that a model may ask for; a mistaken answer must not park a job
     jitter: float = 0.2  # of the delay, at most, on top: jobs that failed together do not come back together
 
     def delay(self, error: Exception, attempt: int) -> timedelta | None:
@@ -28,7 +29,12 @@ class Retry:
         if not retryable or attempt >= self.attempts:
             return None
         spread = 1.0 + random.uniform(0.0, self.jitter)  # noqa: S311  (no secret)
-        return self.first_delay * self.factor ** (attempt - 1) * spread
+        return max(self.first_delay * self.factor ** (attempt - 1), self._rest(error)) * spread
+
+    def _rest(self, error: Exception) -> timedelta:
+        """How long a model asks to be left alone."""
+        asked = error.retry_after if isinstance(error, ProviderUnavailable) else None
+        return min(timedelta(seconds=asked or 0.0), self.longest_rest)
 
 
 @dataclass(frozen=True, slots=True)

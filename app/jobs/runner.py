@@ -16,13 +16,13 @@ from typing import Any, Protocol
 
 from app.domain.errors import AppError, NotFound, StoreUnavailable
 from app.domain.ids import NamespaceId
-from app.domain.jobs import Attempt, Step
+from app.domain.jobs import Attempt, Step, Unfinished
 from app.jobs.registry import JobKind
 from app.services.progress import Progress
 from app.services.upkeep import Upkeep
 from app.storage.unit_of_work import Clock, Storage, WriteUnit
 from app.telemetry.metrics import Metrics
-from app.telemetry.usage import Usage, metering
+from app.telemetry.usage import Meter, metering
 
 log = logging.getLogger(__name__)
 
@@ -128,20 +128,20 @@ class Runner:
 
     async def _claim(self, namespace: NamespaceId) -> Attempt | None:
         async with self._storage.write(namespace, also_deleted=True) as unit:
-            attempt = await unit.jobs.claim(self._clock(), self._stale_before(), unit.namespace.erasures)
+            attempt = await unit.jobs.claim(self._clock(), self._stale_before(), unit.namespace)
             await unit.commit(revises_memory=False)
         return attempt
 
     async def _attempt(self, attempt: Attempt) -> None:
         begun, outcome = time.monotonic(), "unsettled"
         try:
-            with metering(attempt.job.usage) as used:
-                outcome = await self._work(attempt, used)
+            with metering(attempt.job.usage) as meter:
+                outcome = await self._work(attempt, meter)
         finally:
             if self._metrics is not None:
                 self._metrics.job(attempt.job.kind.value, outcome, time.monotonic() - begun)
 
-    async def _work(self, attempt: Attempt, used: Usage) -> str:
+    async def _work(self, attempt: Attempt, meter: Meter) -> str:
         """Run the handler and settle the job. Returns how the attempt ended, in a word."""
         work = asyncio.ensure_future(self._kinds[attempt.job.kind].run(attempt))
         heart = asyncio.create_task(self._beat(attempt, work))
@@ -150,21 +150,29 @@ class Runner:
         except asyncio.CancelledError:
             turn = asyncio.current_task()
             if turn is not None and not turn.cancelling():
-                return "discarded"  # the heart stopped it
-            await asyncio.shield(self._hand_back(attempt, used))
+                await self._settle(attempt, meter, _overtaken)  # the heart stopped it
+                return "discarded"
+            await asyncio.shield(self._hand_back(attempt, meter))
             raise
         except Exception as error:  # noqa: BLE001  (whatever happened must be shown)
-            return await self._settle_error(attempt, error, used)
+            return await self._settle_error(attempt, error, meter)
         else:
-            return await self._settle_success(attempt, result, used)
+            return await self._settle_success(attempt, result, meter)
         finally:
             heart.cancel()
 
-    async def _settle_success(self, attempt: Attempt, result: Mapping[str, Any], used: Usage) -> str:
-        held = await self._settle(attempt, lambda unit: unit.jobs.succeed(attempt, result, self._clock(), used))
+    async def _settle_success(self, attempt: Attempt, result: Mapping[str, Any] | Unfinished, meter: Meter) -> str:
+        used = meter.total
+        if isinstance(result, Unfinished):
+            far = result.result
+            held = await self._settle(
+                attempt, meter, lambda unit: unit.jobs.step_back(attempt, far, self._clock(), used)
+            )
+            return "unfinished" if held else "discarded"
+        held = await self._settle(attempt, meter, lambda unit: unit.jobs.succeed(attempt, result, self._clock(), used))
         return "succeeded" if held else "discarded"
 
-    async def _settle_error(self, attempt: Attempt, error: Exception, used: Usage) -> str:
+    async def _settle_error(self, attempt: Attempt, error: Exception, meter: Meter) -> str:
         cause = describe(error)
         delay = self._kinds[attempt.job.kind].retry.delay(error, attempt.job.failures + 1)
         log.warning(
@@ -173,35 +181,43 @@ class Runner:
             "failed" if delay is None else "will be tried again",
             extra={"job": str(attempt.job.id), "code": cause["code"], "where": cause["where"]},
         )
+        used = meter.total
         if delay is None:
-            held = await self._settle(attempt, lambda unit: unit.jobs.fail(attempt, cause, self._clock(), used))
+            held = await self._settle(attempt, meter, lambda unit: unit.jobs.fail(attempt, cause, self._clock(), used))
             return "failed" if held else "discarded"
-        held = await self._settle(attempt, lambda unit: unit.jobs.postpone(attempt, cause, self._clock() + delay, used))
+        due = self._clock() + delay
+        held = await self._settle(attempt, meter, lambda unit: unit.jobs.postpone(attempt, cause, due, used))
         return "retried" if held else "discarded"
 
-    async def _settle(self, attempt: Attempt, write: Callable[[WriteUnit], Awaitable[bool]]) -> bool:
-        """Write how an attempt ended. While the database is away it is tried again, until the job is taken for stale.
+    async def _settle(self, attempt: Attempt, meter: Meter, write: Callable[[WriteUnit], Awaitable[bool]]) -> bool:
+        """Write how an attempt ended, and what it used of the models.
 
-        False if the attempt no longer held the job. A namespace that is gone was erased by this very attempt.
+        While the database is away it is tried again, until the job is taken for stale. False if the attempt no
+        longer held the job. A namespace that is gone was erased by this very attempt.
         """
-        end = time.monotonic() + self.policy.stale_seconds
+        end, first = time.monotonic() + self.policy.stale_seconds, True
         while True:
             try:
                 async with self._storage.write(attempt.namespace, also_deleted=True) as unit:
                     held = await write(unit)
+                    if held or first:  # else a commit whose end was not seen may have counted it
+                        await unit.usage.add(meter.added)
                     await unit.commit(revises_memory=False)
             except NotFound:
                 return True
             except StoreUnavailable:
                 if self.stopping or time.monotonic() > end:
                     raise
+                first = False
                 await asyncio.sleep(self.policy.look_seconds)
             else:
                 return held
 
-    async def _hand_back(self, attempt: Attempt, used: Usage) -> None:
+    async def _hand_back(self, attempt: Attempt, meter: Meter) -> None:
         async with self._storage.write(attempt.namespace, also_deleted=True) as unit:
-            await unit.jobs.postpone(attempt, None, self._clock(), used)
+            # It keeps its place in the line.
+            if await unit.jobs.postpone(attempt, None, attempt.job.due_at, meter.total):
+                await unit.usage.add(meter.added)
             await unit.commit(revises_memory=False)
 
     async def _beat(self, attempt: Attempt, work: asyncio.Future[Any]) -> None:
@@ -217,6 +233,11 @@ class Runner:
 
     def _stale_before(self) -> datetime:
         return self._clock() - timedelta(seconds=self.policy.stale_seconds)
+
+
+async def _overtaken(_: WriteUnit) -> bool:
+    """Nothing to write: somebody else has settled the job."""
+    return False
 
 
 def describe(error: BaseException) -> dict[str, str]:

@@ -53,8 +53,10 @@ class ScriptedEmbedder:
     Texts that share words are similar; meaning plays no part.
     """
 
-    profile = Profile("scripted", "1", DIMENSION)
     max_tokens = 200
+
+    def __init__(self, dimension: int = DIMENSION) -> None:
+        self.profile = Profile("scripted", "1", dimension)
 
     @cached_property
     def faults(self) -> Faults:
@@ -62,23 +64,24 @@ class ScriptedEmbedder:
         return Faults()
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
-        """Vectors of length 1, float32, shape (len(texts), 64)."""
+        """Vectors of length 1, float32, shape (len(texts), dimension)."""
         await self.faults.strike()
-        return np.array([_vector(text) for text in texts], dtype=np.float32).reshape(len(texts), DIMENSION)
+        dimension = self.profile.dimension
+        return np.array([_vector(text, dimension) for text in texts], dtype=np.float32).reshape(len(texts), dimension)
 
     async def embed_query(self, text: str) -> Matrix:
-        """One vector, shape (64,)."""
+        """One vector, shape (dimension,)."""
         await self.faults.strike()
-        return _vector(text)
+        return _vector(text, self.profile.dimension)
 
     def close(self) -> None:
         """Nothing to release."""
 
 
-def _vector(text: str) -> Vector:
-    total = np.zeros(DIMENSION, dtype=np.float32)
+def _vector(text: str, dimension: int) -> Vector:
+    total = np.zeros(dimension, dtype=np.float32)
     for word in terms(text) or [text]:
         seed = int.from_bytes(hashlib.sha256(word.encode(errors="replace")).digest()[:8])
-        total += np.random.default_rng(seed).standard_normal(DIMENSION).astype(np.float32)
+        total += np.random.default_rng(seed).standard_normal(dimension).astype(np.float32)
     vector: Vector = unit(total)
     return vector

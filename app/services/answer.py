@@ -1,16 +1,18 @@
 """Answer: search, then say what the evidence says, with citations, or say that it does not."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from app.domain.answers import Citation, answer
-from app.domain.ids import MessageId
+from app.domain.answers import Answer, Citation, answer
 from app.domain.support import Passage
-from app.services.memory import MessageRef
+from app.services.composing import Composing
+from app.services.memory import MessageRef, refer
 from app.services.search import Ask, Found, Search
+from app.services.spending import spending
 from app.storage.unit_of_work import Clock
+from app.telemetry.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class Answered:
     confidence: float
     citations: tuple[Cited, ...]
     found: Found
+    usage: Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +43,48 @@ class Answering:
 
     search: Search
     clock: Clock
+    composing: Composing | None = None
+    """Where there is a language model."""
 
     async def answer(self, namespace: str, ask: Ask) -> Answered:
-        """Answer a question, or abstain. Raises what search raises."""
+        """Answer a question, or abstain. Raises what search raises, and what the language model raises."""
+        async with spending(self.search.storage, namespace) as meter:
+            answered = await self._answer(namespace, ask)
+        return replace(answered, usage=meter.total)
+
+    async def _answer(self, namespace: str, ask: Ask) -> Answered:
         found = await self.search.search(namespace, ask)
-        # Off the event loop: weighing every sentence of long messages takes seconds.
-        said = await asyncio.to_thread(answer, found.question, _passages(found), known_speakers=found.speakers)
-        references = _references(found)
-        times = {message.id: message.occurred_at for hit in found.hits for message in hit.evidence.messages}
+        said = await self._say(namespace, found, ask.asked_at or self.clock())
         return Answered(
             answer=said.text,
             abstained=said.abstained,
             reason=said.reason,
             confidence=said.confidence,
-            citations=tuple(
-                Cited(citation, references[citation.message], times[citation.message]) for citation in said.citations
-            ),
+            citations=await self._named(namespace, found, said.citations),
             found=found,
+            usage={},
         )
+
+    async def _named(self, namespace: str, found: Found, citations: Sequence[Citation]) -> tuple[Cited, ...]:
+        """The citations with their messages' names; a model may cite messages behind an episode."""
+        references = {reference.id: reference for hit in found.hits for reference in hit.references}
+        messages = {message.id: message for hit in found.hits for message in hit.evidence.messages}
+        behind = {citation.message for citation in citations} - references.keys()
+        if behind:
+            async with self.search.storage.read(namespace) as unit:
+                references |= await refer(unit, behind)
+                messages |= await unit.messages.many(behind)
+        return tuple(
+            Cited(citation, references[citation.message], messages[citation.message].occurred_at)
+            for citation in citations
+            if citation.message in references  # else it was erased a moment ago
+        )
+
+    async def _say(self, namespace: str, found: Found, asked_at: datetime) -> Answer:
+        if self.composing is not None:
+            return await self.composing.compose(namespace, found, asked_at)
+        # Off the event loop: weighing every sentence of long messages takes seconds.
+        return await asyncio.to_thread(answer, found.question, _passages(found), known_speakers=found.speakers)
 
 
 def _passages(found: Found) -> Sequence[Passage]:
@@ -72,7 +99,3 @@ def _passages(found: Found) -> Sequence[Passage]:
         for hit in found.hits
         for message in hit.evidence.messages
     ]
-
-
-def _references(found: Found) -> Mapping[MessageId, MessageRef]:
-    return {reference.id: reference for hit in found.hits for reference in hit.references}

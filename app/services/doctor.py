@@ -176,6 +176,8 @@ class _Examination:
         for fault, table in ((Fault.VECTORS_STRAY, embeddings), (Fault.POSTINGS_STRAY, postings)):
             for level, ids in (await self.unit.doctor.strays(table)).items():
                 self.notes.add(fault, ids, level)
+        if await self.unit.jobs.find_open(Step.REEMBED) is None:
+            self.notes.count(Fault.VECTORS_UNREAD, await self.unit.staging.count_unread())
         self.notes.add(Fault.SUCCESSOR_LOST, await self.unit.doctor.lost_successors())
         silent = self.doctor.clock() - timedelta(seconds=self.doctor.stale_seconds)
         self.notes.add(Fault.JOB_SILENT, await self.unit.doctor.silent_jobs(silent))
@@ -192,8 +194,8 @@ class _Examination:
         self, level: Level, items: Sequence[ItemT], expected: Callable[[ItemT], bool] = lambda one: False
     ) -> None:
         """`expected`: whether an open job is going to make the item's vectors."""
-        stored = await self.unit.doctor.vectors(level, [item.id for item in items])
-        dimension = int(self.unit.namespace.embedding_profile.rpartition("/")[2])
+        stored = await self.unit.embeddings.parts(level, [item.id for item in items])
+        dimension = self.unit.namespace.dimension
         missing = [item.id for item in items if incomplete(stored.get(item.id, ())) and not expected(item)]
         self.notes.add(Fault.VECTORS_MISSING, missing, level.value)
         wrong = [item.id for item in items if badly_made(stored.get(item.id, ()), dimension)]

@@ -9,6 +9,7 @@ from app.domain.ids import EpisodeId, MessageId, StatementId, ThemeId
 from app.domain.levels import Level
 from app.domain.messages import Message, render
 from app.domain.packing import Item
+from app.domain.recalled import own_words
 from app.domain.records import Statement
 from app.storage.unit_of_work import ReadUnit
 
@@ -36,6 +37,7 @@ async def load(unit: ReadUnit, best: Mapping[Level, Mapping[UUID, float]]) -> Se
 
 
 async def _messages(unit: ReadUnit, scores: Mapping[UUID, float]) -> Sequence[Evidence]:
+    """Messages that say something of their own: context that came back would be handed out again and again."""
     found = await unit.messages.many(MessageId(id_) for id_ in scores)
     return [
         Evidence(
@@ -52,6 +54,7 @@ async def _messages(unit: ReadUnit, scores: Mapping[UUID, float]) -> Sequence[Ev
             (message,),
         )
         for message in found.values()
+        if message.images or own_words(message.content)
     ]
 
 

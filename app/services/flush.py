@@ -36,7 +36,8 @@ class Flush:
             async with self.storage.read(id_) as unit:
                 state = await _state(unit, only)
             left = end - loop.time()
-            if state.settled or left <= 0:
+            # With no job to come, what is still in the buffer stays there: its job failed, and says why.
+            if state.settled or state.jobs.pending == 0 or left <= 0:
                 return state
             await notice.wait(left)
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from app import __version__
 from app.domain.errors import StoreUnavailable
-from app.providers.observed import ObservedEmbedder
+from app.providers.embedders import Embedders
+from app.providers.guarded import GuardedChat, GuardedEmbedder
 from app.storage.migrate import newest
 from app.storage.unit_of_work import Storage
 
@@ -21,15 +22,18 @@ class Health:
 
     storage: Storage
     database_url: str
-    embedder: ObservedEmbedder
-    chat: str
+    embedders: Embedders[GuardedEmbedder]
+    kind: str
+    chat: GuardedChat | None
 
     async def checks(self) -> Mapping[str, str]:
-        """`ok` or `failing`, by what was looked at."""
-        database, embedder = await asyncio.gather(self._database(), self.embedder.is_well())
-        return {**database, "embedder": OK if embedder else FAILING}
+        """`ok` or `failing`, by what was looked at; `embedder_next` and `chat` only where they are configured."""
+        models = {"embedder": self.embedders.current, "embedder_next": self.embedders.next, "chat": self.chat}
+        looked_at = {name: model.is_well() for name, model in models.items() if model is not None}
+        database, well = await asyncio.gather(self._database(), asyncio.gather(*looked_at.values()))
+        return database | {name: OK if is_well else FAILING for name, is_well in zip(looked_at, well, strict=True)}
 
-    async def _database(self) -> Mapping[str, str]:
+    async def _database(self) -> dict[str, str]:
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 found = await self.storage.schema_revision()
@@ -37,11 +41,14 @@ class Health:
             return {"database": FAILING, "schema": FAILING}
         return {"database": OK, "schema": OK if found == newest(self.database_url) else FAILING}
 
-    def version(self) -> Mapping[str, str]:
+    def version(self) -> Mapping[str, str | None]:
         """Version of the service, models and kind of database."""
         return {
             "version": __version__,
-            "embedding_profile": str(self.embedder.profile),
-            "chat": self.chat,
+            "embedding_profile": str(self.embedders.current.profile),
+            "embedding_profile_next": None if self.embedders.next is None else str(self.embedders.next.profile),
+            "chat": self.kind,
+            "chat_model": None if self.chat is None else self.chat.name,
+            "chat_revision": None if self.chat is None else self.chat.revision,
             "database": "sqlite" if self.storage.engines.is_sqlite else "postgres",
         }

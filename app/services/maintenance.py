@@ -1,21 +1,23 @@
 """Maintenance: statements without a theme → themes, changed only where something changed."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from app.domain.ids import StatementId, ThemeId
-from app.domain.jobs import Attempt
+from app.domain.jobs import Attempt, Step
 from app.domain.keyphrases import label
 from app.domain.levels import Level
-from app.domain.provenance import EXTRACTIVE
+from app.domain.namespaces import model_of
+from app.domain.naming import Naming, name
 from app.domain.records import Theme
-from app.domain.themes import Member, PlannedTheme, ThemePlan, ThemePolicy, ThemeState, plan
+from app.domain.themes import Action, Member, PlannedTheme, ThemePlan, ThemePolicy, ThemeState, plan, policy_for
 from app.storage.repository import new_id
 from app.storage.unit_of_work import Clock, ReadUnit, Storage, WriteUnit
 
+LABELLED_TOGETHER = 24  # themes that wait for a name: two calls of a model; meanwhile they may grow further
 PLACED_AT_ONCE = 64  # statements in one plan, of one admission; more than an episode has, unless a message is long
 
 
@@ -27,14 +29,15 @@ class _Situation:
     near: Sequence[ThemeState]
     texts: Mapping[StatementId, str]
     speakers: Sequence[str]
+    themes: Mapping[ThemeId, Theme]
 
 
 @dataclass(frozen=True, slots=True)
 class _Decision:
-    """A plan, and a label for each theme that it leaves behind, by the theme's key."""
+    """A plan, and a name for each theme that it leaves behind, by the theme's key."""
 
     plan: ThemePlan
-    labels: Mapping[int, str]
+    names: Mapping[int, Naming]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +46,23 @@ class Maintenance:
 
     storage: Storage
     clock: Clock
-    policy: ThemePolicy
+    policies: Callable[[str], ThemePolicy] = policy_for
+    """By embedding model."""
+    labels: bool = False
+    """Whether a language model is going to name themes, of which enough wait, or all once nothing else does."""
 
     async def maintain(self, attempt: Attempt) -> Mapping[str, Any]:
         """Place all statements that wait, a batch at a time."""
+        policy = self.policies(model_of(attempt.embedding_profile))
         done = {"placed": 0, "themes_changed": 0, "themes_removed": 0}
         while True:
             async with self.storage.read(attempt.namespace) as unit:
-                situation = await self._situation(unit)
+                situation = await _situation(unit, policy.neighbours)
             if not situation.new:
+                if self.labels:
+                    await self._queue_labels(attempt)
                 return done
-            decision = await asyncio.to_thread(_decide, situation, self.policy)
+            decision = await asyncio.to_thread(_decide, situation, policy, with_model=self.labels)
             async with self.storage.write(attempt.namespace) as unit:
                 await unit.jobs.check(attempt, unit.namespace.erasures)
                 await _apply(unit, decision, self.clock())
@@ -62,16 +71,30 @@ class Maintenance:
             done["themes_changed"] += len(decision.plan.themes)
             done["themes_removed"] += len(decision.plan.removed)
 
-    async def _situation(self, unit: ReadUnit) -> _Situation:
-        waiting = await unit.statements.without_theme(PLACED_AT_ONCE)
-        vectors = await unit.embeddings.vectors(Level.STATEMENT, waiting)
-        new = [Member(statement, vectors[statement]) for statement in waiting]
-        ids: set[ThemeId] = set()
-        for member in new:
-            ids.update(theme for theme, _ in await unit.themes.nearest(member.vector, self.policy.neighbours))
-        near, texts = await _states(unit, sorted(ids))
-        texts |= {key: statement.text for key, statement in (await unit.statements.many(waiting)).items()}
-        return _Situation(new, near, texts, await unit.messages.speakers())
+    async def _queue_labels(self, attempt: Attempt) -> None:
+        async with self.storage.write(attempt.namespace) as unit:
+            await unit.jobs.check(attempt, unit.namespace.erasures)
+            _, waiting = await unit.themes.counts()
+            if waiting >= LABELLED_TOGETHER or (waiting and await _is_last(unit)):
+                await unit.jobs.enqueue(Step.LABEL, str(attempt.namespace), {}, self.clock())
+            await unit.commit(revises_memory=False)
+
+
+async def _is_last(unit: ReadUnit) -> bool:
+    """Whether the job that asks is the only one, and no conversation is open."""
+    return (await unit.jobs.counts()).pending <= 1 and not await unit.messages.buffers()
+
+
+async def _situation(unit: ReadUnit, neighbours: int) -> _Situation:
+    waiting = await unit.statements.without_theme(PLACED_AT_ONCE)
+    vectors = await unit.embeddings.vectors(Level.STATEMENT, waiting)
+    new = [Member(statement, vectors[statement]) for statement in waiting]
+    ids: set[ThemeId] = set()
+    for member in new:
+        ids.update(theme for theme, _ in await unit.themes.nearest(member.vector, neighbours))
+    near, texts = await _states(unit, sorted(ids))
+    texts |= {key: statement.text for key, statement in (await unit.statements.many(waiting)).items()}
+    return _Situation(new, near, texts, await unit.messages.speakers(), await unit.themes.many(ids))
 
 
 async def _states(unit: ReadUnit, ids: Sequence[ThemeId]) -> tuple[Sequence[ThemeState], dict[StatementId, str]]:
@@ -85,20 +108,27 @@ async def _states(unit: ReadUnit, ids: Sequence[ThemeId]) -> tuple[Sequence[Them
     return states, texts
 
 
-def _decide(situation: _Situation, policy: ThemePolicy) -> _Decision:
+def _decide(situation: _Situation, policy: ThemePolicy, *, with_model: bool) -> _Decision:
     decided = plan(situation.new, situation.near, policy)
-    labels = {
-        planned.key: label([situation.texts[member] for member in planned.members], speakers=situation.speakers)
+    cut = {key for step in decided.steps if step.action is Action.SPLIT for key in step.keys}
+    names = {
+        planned.key: name(
+            label([situation.texts[member] for member in planned.members], speakers=situation.speakers),
+            planned.size,
+            None if planned.id is None else situation.themes[planned.id],
+            reshaped=planned.key in cut or bool(planned.merged_from),
+            with_model=with_model,
+        )
         for planned in decided.themes
     }
-    return _Decision(decided, labels)
+    return _Decision(decided, names)
 
 
 async def _apply(unit: WriteUnit, decision: _Decision, now: datetime) -> None:
     """Write a plan: new and changed themes with their members, then what ended."""
     steps = {key: (step.action.value, step.gain) for step in decision.plan.steps for key in step.keys}
     for planned in decision.plan.themes:
-        named, lineage = decision.labels[planned.key], _lineage(planned, steps)
+        named, lineage = decision.names[planned.key], _lineage(planned, steps)
         theme = planned.id
         if theme is None:
             made = _new_theme(planned, named, lineage, now)
@@ -106,7 +136,7 @@ async def _apply(unit: WriteUnit, decision: _Decision, now: datetime) -> None:
             await unit.themes.add(made, planned.vector_sum)
         else:
             await unit.themes.change(
-                theme, label=named, size=planned.size, vector_sum=planned.vector_sum, lineage=lineage, now=now
+                theme, size=planned.size, vector_sum=planned.vector_sum, now=now, named=named, lineage=lineage
             )
         await unit.statements.place(theme, planned.members)
     await unit.themes.remove([removed.id for removed in decision.plan.removed])
@@ -122,16 +152,16 @@ def _lineage(planned: PlannedTheme, steps: Mapping[int, tuple[str, float]]) -> d
     }
 
 
-def _new_theme(planned: PlannedTheme, named: str, lineage: dict[str, Any], now: datetime) -> Theme:
+def _new_theme(planned: PlannedTheme, named: Naming, lineage: dict[str, Any], now: datetime) -> Theme:
     return Theme(
         id=ThemeId(new_id()),
-        label=named,
-        summary=None,
+        label=named.label,
+        summary=named.summary,
         size=planned.size,
         version=1,
         lineage=lineage,
-        degraded=False,
-        made_by=EXTRACTIVE,
+        degraded=named.degraded,
+        made_by=named.made_by,
         created_at=now,
         updated_at=now,
     )

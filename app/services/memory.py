@@ -91,16 +91,21 @@ class Memory:
             return found, (await unit.messages.conversation_names([found.conversation]))[found.conversation]
 
     async def statements(
-        self, namespace: str, after: UUID | None, limit: int, *, superseded: bool
+        self, namespace: str, after: UUID | None, limit: int, *, superseded: bool, as_of: datetime | None = None
     ) -> Sequence[CitedStatement]:
-        """Statements, oldest first; with `superseded` also those that others replaced."""
+        """Statements, oldest first, now or `as_of` a time; with `superseded` also those that others replaced."""
         async with self.storage.read(namespace) as unit:
-            return await _cited(unit, await unit.statements.page(after, limit, superseded=superseded))
+            return await cited(unit, await unit.statements.page(after, limit, superseded=superseded, as_of=as_of))
+
+    async def history(self, namespace: str, statement: StatementId) -> Sequence[CitedStatement]:
+        """All versions of a statement, in the order they held."""
+        async with self.storage.read(namespace) as unit:
+            return await cited(unit, await unit.statements.chain(statement))
 
     async def statement(self, namespace: str, statement: StatementId) -> CitedStatement:
         """One statement, current or not."""
         async with self.storage.read(namespace) as unit:
-            return (await _cited(unit, [await unit.statements.get(statement)]))[0]
+            return (await cited(unit, [await unit.statements.get(statement)]))[0]
 
     async def themes(self, namespace: str, after: UUID | None, limit: int) -> Sequence[ThemeView]:
         """Themes, oldest first."""
@@ -113,7 +118,8 @@ class Memory:
             return (await _views(unit, [await unit.themes.get(theme)]))[0]
 
 
-async def _cited(unit: ReadUnit, found: Sequence[Statement]) -> Sequence[CitedStatement]:
+async def cited(unit: ReadUnit, found: Sequence[Statement]) -> Sequence[CitedStatement]:
+    """Statements with references to the messages they cite."""
     refs = await refer(unit, {message for statement in found for message in statement.messages})
     return [CitedStatement(statement, tuple(refs[message] for message in statement.messages)) for statement in found]
 

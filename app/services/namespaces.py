@@ -7,6 +7,7 @@ from uuid import UUID
 from app.domain.jobs import JobCounts
 from app.domain.namespaces import Namespace
 from app.storage.unit_of_work import ReadUnit, Storage
+from app.telemetry.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class Status:
     degraded: int
     jobs: JobCounts
     settled_sequence: int
+    usage: Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,7 @@ class Namespaces:
                 degraded=degraded_episodes + degraded_themes,
                 jobs=await unit.jobs.counts(),
                 settled_sequence=await settled_sequence(unit),
+                usage=await unit.usage.by_stage(),
             )
 
 

@@ -9,15 +9,15 @@ from uuid import UUID
 import numpy as np
 
 from app.domain.findings import REPAIRABLE, Fault, Finding
-from app.domain.ids import EpisodeId, MessageId, NamespaceId, StatementId, ThemeId
-from app.domain.invariants import Tally, message_terms, shown
+from app.domain.ids import ConversationId, EpisodeId, MessageId, NamespaceId, ThemeId
+from app.domain.invariants import Tally, message_terms
 from app.domain.jobs import Step
 from app.domain.levels import Level
-from app.domain.messages import render
 from app.domain.text import terms
 from app.domain.vectors import Vector
+from app.providers.embedders import Embedders
 from app.providers.protocols import Embedder
-from app.services.embedding import embed_parts
+from app.services.embedding import embed_parts, embedded_texts
 from app.services.upkeep import Upkeep
 from app.storage.unit_of_work import Clock, ReadUnit, Storage, WriteUnit
 
@@ -35,7 +35,7 @@ class Repair:
     clock: Clock
     upkeep: Upkeep
     stale_seconds: float
-    embedder: Callable[[], Embedder]
+    embedders: Callable[[], Embedders[Embedder]]
     """Asked only where vectors of closed episodes or of statements must be made again."""
 
     async def mend(self, namespace: NamespaceId, findings: Sequence[Finding]) -> None:
@@ -67,6 +67,9 @@ class Repair:
             items = ids.get((Fault.POSTINGS_WRONG, level.value), ())
             await unit.repairs.clear_postings(level, items)
             await unit.words.add(level, dict(await _terms(unit, level, items)))
+        if Fault.VECTORS_UNREAD in faults and await unit.jobs.find_open(Step.REEMBED) is None:
+            await unit.directory.give_up_reembedding(unit.namespace)
+            await unit.jobs.enqueue(Step.REEMBED, str(unit.namespace.id), {}, self.clock())  # it removes them
         if faults & {Fault.VECTORS_STRAY, Fault.POSTINGS_STRAY}:
             await unit.repairs.clear_strays()
         await unit.repairs.count_words()  # after the postings
@@ -85,15 +88,19 @@ class Repair:
     async def _embed(self, namespace: NamespaceId, level: Level, items: Sequence[UUID]) -> None:
         """Make vectors anew; those of messages in the buffer are left to segmentation, which needs them too."""
         async with self.storage.read(namespace) as unit:
-            texts, buffered = await _texts(unit, level, items)
+            buffered = await _buffered(unit, items) if level is Level.MESSAGE else {}
+            waiting = {id_ for ids in buffered.values() for id_ in ids}
+            texts = await embedded_texts(unit, level, [id_ for id_ in items if id_ not in waiting])
             profile = unit.namespace.embedding_profile
         made: Mapping[UUID, Sequence[Vector]] = {}
-        if texts and str((embedder := self.embedder()).profile) == profile:
+        if texts and (embedder := self.embedders().find(profile)) is not None:
             made = dict(zip(texts, await embed_parts(embedder, list(texts.values())), strict=True))
         async with self.storage.write(namespace) as unit:
+            if unit.namespace.embedding_profile != profile:
+                return  # all vectors were exchanged meanwhile
             await unit.directory.raise_erasures(namespace)
-            await unit.repairs.clear_vectors(level, [*made, *(id_ for ids in buffered.values() for id_ in ids)])
-            await unit.embeddings.add(level, made)
+            await unit.embeddings.remove(level, waiting)
+            await unit.embeddings.replace(level, made)
             now = self.clock()
             for conversation, ids in buffered.items():
                 first = min(message.sequence for message in (await unit.messages.many(ids)).values())
@@ -139,28 +146,16 @@ async def _terms(unit: ReadUnit, level: Level, items: Sequence[UUID]) -> list[tu
     if level is Level.MESSAGE:
         messages = await unit.messages.many([MessageId(id_) for id_ in items])
         return [(id_, message_terms(message)) for id_, message in messages.items()]
-    texts, _ = await _texts(unit, level, items)
-    return [(id_, terms(text)) for id_, text in texts.items()]
+    return [(id_, terms(text)) for id_, text in (await embedded_texts(unit, level, items)).items()]
 
 
-async def _texts(
-    unit: ReadUnit, level: Level, items: Sequence[UUID]
-) -> tuple[dict[UUID, str], Mapping[UUID, list[MessageId]]]:
-    """The texts that are embedded, by id; and the messages still in the buffer, by conversation."""
-    buffered: dict[UUID, list[MessageId]] = defaultdict(list)
-    if level is Level.EPISODE:
-        episodes = await unit.episodes.many([EpisodeId(id_) for id_ in items])
-        return {id_: shown(episode) for id_, episode in episodes.items()}, buffered
-    if level is Level.STATEMENT:
-        statements = await unit.statements.many([StatementId(id_) for id_ in items])
-        return {id_: statement.text for id_, statement in statements.items()}, buffered
-    texts: dict[UUID, str] = {}
-    for id_, message in (await unit.messages.many([MessageId(id_) for id_ in items])).items():
+async def _buffered(unit: ReadUnit, items: Sequence[UUID]) -> Mapping[ConversationId, Sequence[MessageId]]:
+    """Those of these messages that are still in the buffer, by conversation."""
+    found: dict[ConversationId, list[MessageId]] = defaultdict(list)
+    for message in (await unit.messages.many(MessageId(id_) for id_ in items)).values():
         if message.episode is None:
-            buffered[message.conversation].append(id_)
-        else:
-            texts[id_] = render(message)
-    return texts, buffered
+            found[message.conversation].append(message.id)
+    return found
 
 
 def _of(ids: Ids, *faults: Fault) -> list[UUID]:

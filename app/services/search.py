@@ -18,6 +18,8 @@ from app.domain.packing import Item, pack, render_context
 from app.domain.questions import Question, read
 from app.domain.selection import representatives
 from app.domain.text import TOKENIZER, count_tokens
+from app.domain.vectors import Vector
+from app.providers.embedders import Embedders
 from app.providers.protocols import Embedder
 from app.services.candidates import Candidates, gather
 from app.services.evidence import Evidence, load
@@ -99,7 +101,7 @@ class Search:
     """Reads memory for a question."""
 
     storage: Storage
-    embedder: Embedder
+    embedders: Embedders[Embedder]
     progress: Progress
     clock: Clock
     policy: ReadPolicy
@@ -108,31 +110,41 @@ class Search:
         """The best evidence for a question. Raises NotFound; Conflict if memory is behind `min_sequence`."""
         if ask.min_sequence is not None:
             await self._catch_up(namespace, ask.min_sequence)
-        vector = None if ask.strategy is Strategy.BM25 else await self.embedder.embed_query(ask.text)
-        async with self.storage.read(namespace) as unit:
-            speakers = tuple(await unit.messages.speakers())
-            question = read(ask.text, speakers, ask.asked_at or self.clock())
-            pools = [await gather(unit, level, question, vector, ask.limits) for level in sorted(ask.levels)]
-            scores = [_score(candidates, ask.strategy) for candidates in pools]
-            evidence = await load(unit, _best(pools, scores, ask.min_score))
-            if ask.strategy is Strategy.ADAPTIVE:
-                evidence = await _represent(unit, evidence)
-            packed = _choose(evidence, ask)
-            hits = await _hits(unit, packed)
-            pending = (await unit.jobs.counts()).pending
-            context = render_context(item.item for item in packed)
-            return Found(
-                ask=ask,
-                question=question,
-                hits=hits,
-                context=context,
-                tokens=count_tokens(context),
-                tokenizer=TOKENIZER,
-                sequence=unit.namespace.sequence,
-                pending=pending,
-                speakers=speakers,
-                trace=_trace(pools, scores, packed) if ask.explain else None,
-            )
+        profile = str(self.embedders.current.profile)
+        if self.embedders.next is not None:
+            async with self.storage.read(namespace) as unit:
+                profile = unit.namespace.embedding_profile
+        while True:
+            embedder = None if ask.strategy is Strategy.BM25 else self.embedders.of(profile)
+            vector = None if embedder is None else await embedder.embed_query(ask.text)
+            async with self.storage.read(namespace) as unit:
+                # Vectors of different profiles are never compared: all may have been exchanged meanwhile.
+                if vector is None or unit.namespace.embedding_profile == profile:
+                    return await self._find(unit, ask, vector)
+                profile = unit.namespace.embedding_profile
+
+    async def _find(self, unit: ReadUnit, ask: Ask, vector: Vector | None) -> Found:
+        speakers = tuple(await unit.messages.speakers())
+        question = read(ask.text, speakers, ask.asked_at or self.clock())
+        pools = [await gather(unit, level, question, vector, ask.limits) for level in sorted(ask.levels)]
+        scores = [_score(candidates, ask.strategy) for candidates in pools]
+        evidence = await load(unit, _best(pools, scores, ask.min_score))
+        if ask.strategy is Strategy.ADAPTIVE:
+            evidence = await _represent(unit, evidence)
+        packed = _choose(evidence, ask)
+        context = render_context(item.item for item in packed)
+        return Found(
+            ask=ask,
+            question=question,
+            hits=await _hits(unit, packed),
+            context=context,
+            tokens=count_tokens(context),
+            tokenizer=TOKENIZER,
+            sequence=unit.namespace.sequence,
+            pending=(await unit.jobs.counts()).pending,
+            speakers=speakers,
+            trace=_trace(pools, scores, packed) if ask.explain else None,
+        )
 
     async def _catch_up(self, name: str, wanted: int) -> None:
         async with self.storage.read(name) as unit:

@@ -1,4 +1,4 @@
-"""Upkeep: closes conversations at rest, queues again whatever lost its job, frees old idempotency keys."""
+"""Upkeep: closes conversations at rest, queues again whatever lost its job or its model, frees old keys."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from app.domain.ids import NamespaceId
 from app.domain.jobs import Step
 from app.domain.segmentation import SegmentPolicy
 from app.services.once import KEPT
+from app.services.redoing import Redoing
 from app.storage.unit_of_work import Clock, Storage, WriteUnit
 
 
@@ -19,6 +20,8 @@ class Upkeep:
     storage: Storage
     clock: Clock
     policy: SegmentPolicy
+    redoing: Redoing | None = None
+    """Where there is a language model."""
 
     async def run(self) -> int:
         """Look over all namespaces once. Returns how many jobs were queued."""
@@ -29,7 +32,8 @@ class Upkeep:
             outdated = await directory.with_replies_before(now - KEPT)
         for namespace in outdated:
             await self._free_keys(namespace, now - KEPT)
-        return sum([await self._look_after(namespace, now, rested) for namespace in sorted(found)])
+        queued = sum([await self._look_after(namespace, now, rested) for namespace in sorted(found)])
+        return queued + (await self.redoing.run() if self.redoing else 0)
 
     async def _free_keys(self, namespace: NamespaceId, before: datetime) -> None:
         with suppress(NotFound):  # it was erased meanwhile, or is about to be

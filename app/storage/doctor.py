@@ -6,13 +6,14 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Table, and_, delete, exists, func, not_, or_, select, update
+from sqlalchemy import ColumnElement, Table, delete, exists, func, or_, select, update
 
 from app.domain.ids import EpisodeId, StatementId, ThemeId
 from app.domain.jobs import OPEN_STATES, JobState, Step
 from app.domain.levels import Level
 from app.domain.messages import Message
 from app.domain.vectors import Vector, unit
+from app.storage.items import ITEMS, stray
 from app.storage.messages import to_message
 from app.storage.repository import IN_LIMIT, Repository
 from app.storage.tables import (
@@ -27,9 +28,6 @@ from app.storage.tables import (
     themes,
     word_statistics,
 )
-
-ITEMS: Mapping[Level, Table] = {Level.MESSAGE: messages, Level.EPISODE: episodes, Level.STATEMENT: statements}
-"""Where the items of a level that is indexed are kept."""
 
 REFERENCES = [
     constraint
@@ -70,17 +68,6 @@ class DoctorRepository(Repository):
                 found[row.item_id][row.term] = (row.frequency, row.length)
         return found
 
-    async def vectors(self, level: Level, items: Sequence[UUID]) -> Mapping[UUID, Sequence[tuple[int, Vector]]]:
-        """All vectors of these items, with their part."""
-        found: dict[UUID, list[tuple[int, Vector]]] = defaultdict(list)
-        for some in _chunks(items):
-            query = select(embeddings.c.item_id, embeddings.c.part, embeddings.c.vector).where(
-                self._own(embeddings), embeddings.c.level == level.value, embeddings.c.item_id.in_(some)
-            )
-            for row in await self._connection.execute(query):
-                found[row.item_id].append((row.part, row.vector))
-        return found
-
     async def statistics(self) -> Mapping[str, tuple[int, int]]:
         """(documents, total length) by level."""
         rows = await self._connection.execute(select(word_statistics).where(self._own(word_statistics)))
@@ -88,7 +75,7 @@ class DoctorRepository(Repository):
 
     async def strays(self, table: Table) -> Mapping[str, Sequence[UUID]]:
         """Items of `embeddings` or `postings` that do not exist, by level."""
-        query = select(table.c.level, table.c.item_id).where(self._own(table), _stray(table)).distinct()
+        query = select(table.c.level, table.c.item_id).where(self._own(table), stray(table)).distinct()
         found: dict[str, list[UUID]] = defaultdict(list)
         for row in await self._connection.execute(query.order_by(table.c.level, table.c.item_id)):
             found[row.level].append(row.item_id)
@@ -148,16 +135,14 @@ class RepairRepository(Repository):
 
     async def clear_postings(self, level: Level, items: Sequence[UUID]) -> None:
         """Remove the postings of these items."""
-        await self._clear(postings, level.value, items)
-
-    async def clear_vectors(self, level: Level, items: Sequence[UUID]) -> None:
-        """Remove the vectors of these items."""
-        await self._clear(embeddings, level.value, items)
+        for some in _chunks(items):
+            query = delete(postings).where(self._own(postings), postings.c.level == level.value)
+            await self._connection.execute(query.where(postings.c.item_id.in_(some)))
 
     async def clear_strays(self) -> None:
         """Remove postings and vectors of items that do not exist."""
         for table in (postings, embeddings):
-            await self._connection.execute(delete(table).where(self._own(table), _stray(table)))
+            await self._connection.execute(delete(table).where(self._own(table), stray(table)))
 
     async def count_words(self) -> None:
         """Make the statistics those of the postings."""
@@ -195,23 +180,6 @@ class RepairRepository(Repository):
         """That of the newest message; 0 if there is none."""
         found = await self._connection.execute(select(func.max(messages.c.sequence)).where(self._own(messages)))
         return found.scalar_one() or 0
-
-    async def _clear(self, table: Table, level: str, items: Sequence[UUID]) -> None:
-        for some in _chunks(items):
-            query = delete(table).where(self._own(table), table.c.level == level, table.c.item_id.in_(some))
-            await self._connection.execute(query)
-
-
-def _stray(table: Table) -> ColumnElement[bool]:
-    """Condition: the row's item does not exist."""
-    there = [
-        and_(
-            table.c.level == level.value,
-            exists().where(items.c.namespace_id == table.c.namespace_id, items.c.id == table.c.item_id),
-        )
-        for level, items in ITEMS.items()
-    ]
-    return not_(or_(*there))
 
 
 def _silent(before: datetime) -> ColumnElement[bool]:

@@ -1,13 +1,16 @@
 """Stored vectors of messages, episodes and statements, and exact search over them inside one namespace."""
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from uuid import UUID
 
-from sqlalchemy import FromClause, Select, func, insert, select
+from sqlalchemy import ColumnElement, FromClause, Select, Table, delete, func, insert, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.domain.ids import NamespaceId
 from app.domain.levels import Level
 from app.domain.vectors import Vector
 from app.storage.filters import Within
@@ -33,17 +36,38 @@ class Nearest:
 
 
 class EmbeddingRepository(Repository):
-    """Vectors of one namespace, all of length 1."""
+    """Vectors of one generation of a namespace, all of length 1 and of one embedding profile."""
+
+    def __init__(self, connection: AsyncConnection, namespace: NamespaceId, generation: int) -> None:
+        super().__init__(connection, namespace)
+        self._generation = generation
+
+    def _own(self, table: Table) -> ColumnElement[bool]:
+        """Condition: the row belongs to this namespace and, if it is a vector, to this generation."""
+        owned = super()._own(table)
+        return owned & (embeddings.c.generation == self._generation) if table is embeddings else owned
 
     async def add(self, level: Level, vectors: Mapping[IdT, Sequence[Vector]]) -> None:
         """Store each item's vectors, one a part."""
         rows = [
-            self._row(level=level.value, item_id=item, part=part, vector=vector)
+            self._row(generation=self._generation, level=level.value, item_id=item, part=part, vector=vector)
             for item, parts in vectors.items()
             for part, vector in enumerate(parts)
         ]
         if rows:
             await self._connection.execute(insert(embeddings), rows)
+
+    async def replace(self, level: Level, vectors: Mapping[IdT, Sequence[Vector]]) -> None:
+        """Store each item's vectors in the place of those that it had: its text is another one now."""
+        await self.remove(level, vectors)
+        await self.add(level, vectors)
+
+    async def remove(self, level: Level, ids: Iterable[UUID]) -> None:
+        """Remove the vectors of these items, also those that are being made ready for another profile."""
+        wanted = sorted(set(ids))
+        for start in range(0, len(wanted), IN_LIMIT):
+            query = delete(embeddings).where(super()._own(embeddings), embeddings.c.level == level.value)
+            await self._connection.execute(query.where(embeddings.c.item_id.in_(wanted[start : start + IN_LIMIT])))
 
     async def nearest(self, level: Level, query: Vector, limit: int, within: Within | None = None) -> Nearest:
         """The `limit` items most similar to `query`; an item of several parts counts by its best one.
@@ -96,6 +120,20 @@ class EmbeddingRepository(Repository):
                 embeddings.c.item_id.in_(wanted[start : start + IN_LIMIT]),
             )
             found |= {row.item_id: row.vector for row in await self._connection.execute(query)}
+        return found
+
+    async def parts(self, level: Level, ids: Iterable[UUID]) -> Mapping[UUID, Sequence[tuple[int, Vector]]]:
+        """All vectors of each item, with their part; items without a vector are left out."""
+        wanted = sorted(set(ids))
+        found: dict[UUID, list[tuple[int, Vector]]] = defaultdict(list)
+        for start in range(0, len(wanted), IN_LIMIT):
+            query = select(embeddings.c.item_id, embeddings.c.part, embeddings.c.vector).where(
+                self._own(embeddings),
+                embeddings.c.level == level.value,
+                embeddings.c.item_id.in_(wanted[start : start + IN_LIMIT]),
+            )
+            for row in await self._connection.execute(query):
+                found[row.item_id].append((row.part, row.vector))
         return found
 
     def _best(self, level: Level, query: Vector) -> Select[Any]:

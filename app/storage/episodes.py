@@ -8,6 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import Row, func, insert, select, update
 
+from app.domain.accounts import Told
 from app.domain.episodes import BoundaryReason, Episode
 from app.domain.errors import NotFound
 from app.domain.ids import ConversationId, EpisodeId
@@ -96,6 +97,23 @@ class EpisodeRepository(Repository):
             .values(admitted_at=now)
         )
         return changed.rowcount == 1
+
+    async def tell(self, episode: EpisodeId, told: Told, made_by: MadeBy) -> bool:
+        """Store the title and narrative that a model wrote. False if one has written them already."""
+        changed = await self._connection.execute(
+            update(episodes)
+            .where(self._own(episodes), episodes.c.id == episode, episodes.c.degraded)
+            .values(title=told.title, narrative=told.narrative, degraded=False, made_by=asdict(made_by))
+        )
+        return changed.rowcount == 1
+
+    async def degraded(self, limit: int) -> Sequence[tuple[EpisodeId, int]]:
+        """Admitted episodes whose title and narrative stand in for better ones, with their first sequence."""
+        query = select(episodes.c.id, episodes.c.first_sequence).where(
+            self._own(episodes), episodes.c.degraded, episodes.c.admitted_at.is_not(None)
+        )
+        rows = await self._connection.execute(query.order_by(episodes.c.first_sequence).limit(limit))
+        return [(EpisodeId(row.id), row.first_sequence) for row in rows]
 
     async def not_admitted(self) -> Sequence[tuple[EpisodeId, int]]:
         """Episodes without their statements yet, with their first sequence."""

@@ -1,6 +1,7 @@
 """A read's limits as SQL conditions, one for each level; the same on both databases."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, FromClause, and_, exists, or_, true
@@ -41,13 +42,19 @@ def _episodes(limits: Filter) -> ColumnElement[bool]:
     return and_(true(), *parts)
 
 
+def held(as_of: datetime) -> ColumnElement[bool]:
+    """Condition on statements: said by then, and not superseded or over by then."""
+    ended = statements.c.valid_to
+    return and_(statements.c.occurred_at <= as_of, or_(ended.is_(None), ended > as_of))
+
+
 def _statements(limits: Filter) -> ColumnElement[bool]:
     when = statements.c.occurred_at
     parts = [*_between(when, when, limits)]
     if limits.as_of is None:
         parts.append(statements.c.superseded_by.is_(None))
     else:
-        parts.append(or_(statements.c.valid_to.is_(None), statements.c.valid_to > limits.as_of))
+        parts.append(held(limits.as_of))
     if limits.metadata:
         cited = and_(
             citations.c.namespace_id == statements.c.namespace_id,

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.errors import Conflict, Discarded, NotFound
 from app.domain.ids import JobId, NamespaceId
 from app.domain.jobs import OPEN_STATES, Attempt, Job, JobCounts, JobState, Step
+from app.domain.namespaces import Namespace
 from app.storage.repository import Repository, new_id
 from app.storage.tables import jobs
 from app.telemetry.usage import Usage
@@ -38,6 +39,7 @@ def to_job(row: Row[Any]) -> Job:
     )
 
 
+FORGIVEN = 4  # jobs for one thing that an outage may cost before somebody must look
 MOST_ATTEMPTS = 50  # a job whose worker ended so often probably ends it: shown as failed rather than tried for ever
 ABANDONED = {"code": "abandoned", "detail": f"its worker ended {MOST_ATTEMPTS} times", "where": "claim"}
 
@@ -69,7 +71,7 @@ class JobRepository(Repository):
                 twin.id,
                 payload=_merged(twin.payload, payload),
                 first_sequence=min(covers, default=None),
-                due_at=now,
+                due_at=min(twin.due_at, now),  # it keeps its place in the line
             )
             return twin.id
         made = new_id()
@@ -80,8 +82,8 @@ class JobRepository(Repository):
         await self._connection.execute(insert(jobs).values(values))
         return JobId(made)
 
-    async def claim(self, now: datetime, stale_before: datetime, erasures: int) -> Attempt | None:
-        """Take the first due job, unless one of this namespace runs. A silent worker's job is queued again."""
+    async def claim(self, now: datetime, stale_before: datetime, namespace: Namespace) -> Attempt | None:
+        """Take the first due job, unless one of `namespace` runs. A silent worker's job is queued again."""
         running = (await self._connection.execute(self._select().where(jobs.c.state == JobState.RUNNING))).all()
         if any(row.heartbeat_at >= stale_before for row in running):
             return None
@@ -103,11 +105,16 @@ class JobRepository(Repository):
             heartbeat_at=now,
             token=token,
         )
-        return Attempt(self._namespace, job, token, erasures)
+        return Attempt(self._namespace, job, token, namespace.erasures, namespace.embedding_profile)
 
     async def beat(self, attempt: Attempt, now: datetime) -> bool:
         """Show that the attempt is alive. False if it no longer holds the job."""
         return await self._settle(attempt, heartbeat_at=now)
+
+    async def report(self, attempt: Attempt, result: Mapping[str, Any]) -> None:
+        """Show how far a long attempt is. Raises Discarded if it no longer holds the job."""
+        if not await self._settle(attempt, result=dict(result)):
+            raise Discarded("the step was overtaken")
 
     async def check(self, attempt: Attempt, erasures: int) -> None:
         """Before a step's final write. Raises Discarded if it was overtaken by an erasure or another attempt."""
@@ -145,6 +152,22 @@ class JobRepository(Repository):
             attempt, state=JobState.QUEUED.value, error=None if error is None else dict(error), token=None,
             due_at=due_at, usage=usage or None, failures=jobs.c.failures + int(error is not None),
         )  # fmt: skip
+
+    async def step_back(
+        self, attempt: Attempt, result: Mapping[str, Any], now: datetime, usage: Usage | None = None
+    ) -> bool:
+        """Queue again what is not done yet, behind those that wait now; it got further, so its tries count anew."""
+        self.queued = True
+        return await self._settle(
+            attempt, state=JobState.QUEUED.value, result=dict(result), error=None, token=None, due_at=now,
+            attempts=0, failures=0, usage=usage or None,
+        )  # fmt: skip
+
+    async def find_open(self, kind: Step) -> Job | None:
+        """The first job of this kind that waits or runs."""
+        query = self._select().where(jobs.c.kind == kind, jobs.c.state.in_(OPEN_STATES))
+        row = (await self._connection.execute(query.order_by(jobs.c.id).limit(1))).one_or_none()
+        return None if row is None else to_job(row)
 
     async def get(self, job: JobId) -> Job:
         """One job. Raises NotFound."""
@@ -196,15 +219,20 @@ class JobRepository(Repository):
         rows = await self._connection.execute(query)
         return JobCounts({JobState(row[0]): row[1] for row in rows})
 
-    async def known_keys(self, kind: Step) -> set[str]:
-        """Keys whose newest job of this kind waits, runs or was given up: only new work or a retry helps those."""
+    async def known_keys(self, kind: Step, forgiven: str | None = None) -> set[str]:
+        """Keys whose newest job of this kind waits, runs or was given up: only new work or a retry helps those.
+
+        Those that were given up with the error code `forgiven` do not count, until it was so `FORGIVEN` times.
+        """
         newest_first = func.row_number().over(partition_by=jobs.c.key, order_by=jobs.c.id.desc())
-        ranked = select(jobs.c.key, jobs.c.state, newest_first.label("rank")).where(
+        tries = func.count().over(partition_by=jobs.c.key).label("tries")
+        ranked = select(jobs.c.key, jobs.c.state, jobs.c.error, newest_first.label("rank"), tries).where(
             self._own(jobs), jobs.c.kind == kind
         )
         newest = ranked.subquery()
-        query = select(newest.c.key).where(newest.c.rank == 1, newest.c.state != JobState.SUCCEEDED)
-        return set((await self._connection.execute(query)).scalars())
+        query = select(newest).where(newest.c.rank == 1, newest.c.state != JobState.SUCCEEDED)
+        rows = await self._connection.execute(query)
+        return {row.key for row in rows if not _is_forgiven(row, forgiven)}
 
     async def first_pending_sequence(self) -> int | None:
         """Lowest message sequence that a queued or running job covers."""
@@ -214,7 +242,7 @@ class JobRepository(Repository):
 
     async def _first_due(self, now: datetime) -> Job | None:
         due = self._select().where(jobs.c.state == JobState.QUEUED, jobs.c.due_at <= now)
-        row = (await self._connection.execute(due.order_by(jobs.c.id).limit(1))).one_or_none()
+        row = (await self._connection.execute(due.order_by(jobs.c.due_at, jobs.c.id).limit(1))).one_or_none()
         return None if row is None else to_job(row)
 
     async def _settle(self, attempt: Attempt, **values: Any) -> bool:  # noqa: ANN401
@@ -230,6 +258,11 @@ class JobRepository(Repository):
 
     def _select(self) -> Any:  # noqa: ANN401
         return select(jobs).where(self._own(jobs))
+
+
+def _is_forgiven(row: Row[Any], code: str | None) -> bool:
+    given_up = row.state == JobState.FAILED and code is not None
+    return given_up and row.tries < FORGIVEN and (row.error or {}).get("code") == code
 
 
 def _merged(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:

@@ -197,6 +197,14 @@ class MessageRepository(Repository):
         query = self._select().where(messages.c.episode_id == episode)
         return await self._fetch(query.order_by(messages.c.sequence))
 
+    async def before(self, message: Message) -> Message | None:
+        """The message before this one in its conversation."""
+        query = self._select().where(
+            messages.c.conversation_id == message.conversation, messages.c.position < message.position
+        )
+        found = await self._fetch(query.order_by(messages.c.position.desc()).limit(1))
+        return found[0] if found else None
+
     async def buffer(self, conversation: ConversationId, limit: int) -> Sequence[Message]:
         """The first `limit` messages of a conversation that belong to no episode, in order."""
         query = self._select().where(messages.c.conversation_id == conversation, messages.c.episode_id.is_(None))

@@ -29,6 +29,7 @@ from app.storage.tables import (
     receipts,
     statements,
     themes,
+    usage,
     word_statistics,
 )
 
@@ -43,6 +44,7 @@ ERASED_IN_ORDER = (
     episodes,
     conversations,
     jobs,
+    usage,
     idempotency_keys,
 )  # children before parents
 
@@ -57,6 +59,9 @@ def to_namespace(row: Row[Any]) -> Namespace:
         row.revision,
         row.erasures,
         row.embedding_profile,
+        row.generation,
+        row.next_profile,
+        row.next_generation,
     )
 
 
@@ -155,6 +160,12 @@ class Directory:
         )
         return [NamespaceId(row.namespace_id) for row in await self._connection.execute(union(episode, statement))]
 
+    async def with_degraded_texts(self) -> Sequence[NamespaceId]:
+        """Namespaces with an admitted episode or a theme whose texts stand in for a model's."""
+        episode = select(episodes.c.namespace_id).where(episodes.c.degraded, episodes.c.admitted_at.is_not(None))
+        theme = select(themes.c.namespace_id).where(themes.c.degraded)
+        return [NamespaceId(row.namespace_id) for row in await self._connection.execute(union(episode, theme))]
+
     async def with_replies_before(self, before: datetime) -> Sequence[NamespaceId]:
         """Namespaces with an idempotency key from before that moment."""
         query = select(idempotency_keys.c.namespace_id).where(idempotency_keys.c.created_at <= before).distinct()
@@ -195,6 +206,30 @@ class Directory:
     async def set_sequence(self, namespace: NamespaceId, sequence: int) -> None:
         """Record the newest message's sequence."""
         await self._set(namespace, sequence=sequence)
+
+    async def begin_reembedding(self, namespace: Namespace, profile: str) -> None:
+        """Vectors of this profile are going to be made ready, beside those that are read.
+
+        What was made ready for the same profile counts; what was for another is read by nobody any more.
+        """
+        if namespace.next_profile != profile:
+            await self.give_up_reembedding(namespace)
+            await self._set(namespace.id, next_profile=profile)
+
+    async def give_up_reembedding(self, namespace: Namespace) -> None:
+        """What was made ready will never be read."""
+        if namespace.next_profile is not None:
+            await self._set(namespace.id, next_profile=None, next_generation=namespaces.c.next_generation + 1)
+
+    async def switch_embeddings(self, namespace: Namespace) -> None:
+        """From this commit on reads see what was made ready. `next_profile` must be set."""
+        await self._set(
+            namespace.id,
+            embedding_profile=namespaces.c.next_profile,
+            generation=namespaces.c.next_generation,
+            next_profile=None,
+            next_generation=namespaces.c.next_generation + 1,
+        )
 
     async def retire(self, namespace: Namespace, now: datetime) -> Receipt:
         """Free the name, hide the namespace, and write a receipt for the erasure to come."""

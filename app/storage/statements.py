@@ -3,27 +3,40 @@
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Row, Select, func, insert, select, update
+from sqlalchemy import ColumnElement, Row, Select, case, delete, func, insert, literal, select, update
 
 from app.domain.errors import NotFound
 from app.domain.ids import MessageId, StatementId, ThemeId
 from app.domain.provenance import MadeBy
-from app.domain.records import Statement
+from app.domain.records import Origin, Statement
+from app.storage.dialects import Instant
+from app.storage.filters import held
 from app.storage.repository import IN_LIMIT, Repository
-from app.storage.tables import citations, statements
+from app.storage.tables import citations, messages, statements
 
 CURRENT: ColumnElement[bool] = statements.c.superseded_by.is_(None)
 """Condition: nothing replaced the statement."""
 
 
-def normal_key(normalised: str) -> str:
-    """The index key of a normalised text."""
-    return hashlib.sha256(normalised.encode()).hexdigest()
+TOPICAL = 256  # statements that are compared with those of one admission because of their topics, at most
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """What a statement is found by when another comes: its essence, and its topic if it has one."""
+
+    essence: str
+    topic: str | None
+
+
+def index_key(text: str) -> str:
+    """The key of an essence or a topic, which may be long."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def to_statement(row: Row[Any], cited: Sequence[MessageId]) -> Statement:
@@ -32,7 +45,7 @@ def to_statement(row: Row[Any], cited: Sequence[MessageId]) -> Statement:
         id=StatementId(row.id),
         text=row.text,
         kind=row.kind,
-        origin=row.origin,
+        origin=Origin(row.origin),
         support=row.support,
         theme=None if row.theme_id is None else ThemeId(row.theme_id),
         occurred_at=row.occurred_at,
@@ -45,54 +58,118 @@ def to_statement(row: Row[Any], cited: Sequence[MessageId]) -> Statement:
     )
 
 
+def _in_time(statement: Statement) -> tuple[datetime, bool, StatementId]:
+    return statement.occurred_at, statement.superseded_by is None, statement.id
+
+
 class StatementRepository(Repository):
     """Statements of one namespace."""
 
-    async def add(self, new: Sequence[Statement], normalised: Sequence[str]) -> None:
-        """Insert statements, not yet in a theme, with their citations; `normalised` are their texts' keys."""
+    async def add(self, new: Sequence[tuple[Statement, Keys]]) -> None:
+        """Insert statements, not yet in a theme, with their citations."""
         rows = [
             self._row(
                 id=statement.id,
                 theme_id=None,
                 text=statement.text,
-                normal=normal_key(key),
+                normal=index_key(keys.essence),
+                topic=None if keys.topic is None else index_key(keys.topic),
                 kind=statement.kind,
-                origin=statement.origin,
+                origin=statement.origin.value,
                 support=len(statement.messages),
                 occurred_at=statement.occurred_at,
                 valid_from=statement.valid_from,
                 valid_to=statement.valid_to,
-                superseded_by=None,
+                superseded_by=statement.superseded_by,
                 made_by=asdict(statement.made_by),
                 recorded_at=statement.recorded_at,
             )
-            for statement, key in zip(new, normalised, strict=True)
+            for statement, keys in new
         ]
         if rows:
             await self._connection.execute(insert(statements), rows)
-            await self._cite([(statement.id, message) for statement in new for message in statement.messages])
+            await self._cite([(statement.id, message) for statement, _ in new for message in statement.messages])
 
-    async def reinforce(self, statement: StatementId, by: Sequence[MessageId]) -> None:
-        """Add citations that are not there yet and count the support anew."""
+    async def reinforce(self, statement: StatementId, by: Sequence[MessageId], said: datetime) -> None:
+        """Add citations that are not there yet and count the support anew; it was first said at `said` or before."""
         have = await self._citations([statement])
         fresh = [message for message in by if message not in have[statement]]
         if not fresh:
             return
         await self._cite([(statement, message) for message in fresh])
+        earliest = case((statements.c.occurred_at > said, literal(said, Instant)), else_=statements.c.occurred_at)
         await self._connection.execute(
             update(statements)
             .where(self._own(statements), statements.c.id == statement)
-            .values(support=len(have[statement]) + len(fresh))
+            .values(support=len(have[statement]) + len(fresh), occurred_at=earliest)
         )
 
-    async def with_normal(self, normalised: Sequence[str]) -> Sequence[Statement]:
-        """Current statements whose normalised text is one of these."""
-        found: list[Statement] = []
-        keys = sorted({normal_key(text) for text in normalised})
-        for start in range(0, len(keys), IN_LIMIT):
-            query = self._select().where(CURRENT, statements.c.normal.in_(keys[start : start + IN_LIMIT]))
-            found += await self._fetch(query)
+    async def supersede(self, statement: StatementId, by: StatementId, valid_to: datetime) -> None:
+        """Another statement took its place at `valid_to`; it leaves its theme, and stays readable."""
+        await self._connection.execute(
+            update(statements)
+            .where(self._own(statements), statements.c.id == statement)
+            .values(superseded_by=by, valid_to=valid_to, theme_id=None)
+        )
+
+    async def hold_again(self, statement: StatementId) -> None:
+        """Undo `supersede`: what took its place is gone. It waits for a theme."""
+        await self._connection.execute(
+            update(statements)
+            .where(self._own(statements), statements.c.id == statement)
+            .values(superseded_by=None, valid_to=None, theme_id=None)
+        )
+
+    async def remove(self, ids: Sequence[StatementId]) -> None:
+        """Delete statements with their citations."""
+        for start in range(0, len(ids), IN_LIMIT):
+            chunk = ids[start : start + IN_LIMIT]
+            cited = delete(citations).where(self._own(citations), citations.c.statement_id.in_(chunk))
+            await self._connection.execute(cited)
+            gone = delete(statements).where(self._own(statements), statements.c.id.in_(chunk))
+            await self._connection.execute(gone)
+
+    async def superseded_by(self, statement: StatementId) -> Sequence[Statement]:
+        """The statements whose place this one took."""
+        return await self._fetch(self._select().where(statements.c.superseded_by == statement))
+
+    async def related(self, essences: Iterable[str], topics: Iterable[str]) -> Sequence[Statement]:
+        """Statements, current or not, that say the same or speak of the same; of very many the newest."""
+        found: dict[StatementId, Statement] = {}
+        for column, keys, most in (
+            (statements.c.normal, sorted(set(map(index_key, essences))), None),
+            (statements.c.topic, sorted(set(map(index_key, topics))), TOPICAL),
+        ):
+            for start in range(0, len(keys), IN_LIMIT):
+                query = self._select().where(column.in_(keys[start : start + IN_LIMIT]))
+                rows = await self._fetch(query.order_by(statements.c.id.desc()).limit(most))
+                found |= {statement.id: statement for statement in rows}
+        return [found[id_] for id_ in sorted(found)]
+
+    async def latest(self, ids: Iterable[StatementId]) -> Mapping[StatementId, datetime]:
+        """When each statement was last said: the time of the newest message that it cites."""
+        wanted = sorted(set(ids))
+        found: dict[StatementId, datetime] = {}
+        same = (messages.c.namespace_id == citations.c.namespace_id) & (messages.c.id == citations.c.message_id)
+        columns = (citations.c.statement_id, func.max(messages.c.occurred_at))
+        for start in range(0, len(wanted), IN_LIMIT):
+            chunk = citations.c.statement_id.in_(wanted[start : start + IN_LIMIT])
+            query = select(*columns).join(messages, same).where(self._own(citations), chunk)
+            query = query.group_by(citations.c.statement_id)
+            found |= {StatementId(row[0]): row[1] for row in await self._connection.execute(query)}
         return found
+
+    async def chain(self, statement: StatementId) -> Sequence[Statement]:
+        """All that took each other's place up to and after a statement, in the order they held. Raises NotFound."""
+        found = {statement: await self.get(statement)}
+        fresh = [found[statement]]
+        while fresh:
+            after = [one.superseded_by for one in fresh if one.superseded_by is not None]
+            before = [former for one in fresh for former in await self.superseded_by(one.id)]
+            near = {**await self.many(after), **{one.id: one for one in before}}
+            fresh = [one for id_, one in near.items() if id_ not in found]
+            found |= {one.id: one for one in fresh}
+        return sorted(found.values(), key=_in_time)
 
     async def get(self, statement: StatementId) -> Statement:
         """One statement, current or not. Raises NotFound."""
@@ -115,10 +192,17 @@ class StatementRepository(Repository):
         cited = await self._citations(sorted(set(ids)))
         return {statement: found[0] for statement, found in cited.items() if found}
 
-    async def page(self, after: UUID | None, limit: int, *, superseded: bool) -> Sequence[Statement]:
-        """Statements in the order they were made; only current ones unless `superseded`."""
+    async def page(
+        self, after: UUID | None, limit: int, *, superseded: bool, as_of: datetime | None = None
+    ) -> Sequence[Statement]:
+        """Statements in the order they were made; only current ones unless `superseded`.
+
+        With `as_of` those that held then; with both also what had been superseded by then.
+        """
         query = self._select()
-        if not superseded:
+        if as_of is not None:
+            query = query.where(statements.c.occurred_at <= as_of if superseded else held(as_of))
+        elif not superseded:
             query = query.where(CURRENT)
         if after is not None:
             query = query.where(statements.c.id > after)

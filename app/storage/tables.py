@@ -4,6 +4,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Float,
     ForeignKeyConstraint,
     Index,
     Integer,
@@ -22,6 +23,7 @@ from app.storage.vectors import Embedding
 NAME_LENGTH = 200  # characters, namespace and conversation names; app/api/schemas.py allows no more
 EXTERNAL_ID_LENGTH = 255  # characters of a client's own message id
 IDEMPOTENCY_KEY_LENGTH = 255  # characters; app/api/schemas allows no more
+MODEL_LENGTH = 200  # characters of a model's name that usage is summed by
 TERM_LENGTH = 64  # characters; app/domain/text.py bounds the terms it makes
 
 metadata = MetaData(
@@ -61,6 +63,9 @@ namespaces = Table(
     Column("revision", BigInteger, nullable=False),  # raised by every write; caches are keyed by it
     Column("erasures", BigInteger, nullable=False),  # raised by every delete; running steps check it
     Column("embedding_profile", String(200), nullable=False),  # model, revision, dimension of its vectors
+    Column("generation", Integer, nullable=False, server_default=text("0")),  # of the embeddings that are read
+    Column("next_profile", String(200)),  # of the embeddings that are being made ready; null: none are
+    Column("next_generation", Integer, nullable=False, server_default=text("1")),  # theirs
     Index(
         "uq_namespaces_live_name",
         "name",
@@ -183,7 +188,8 @@ statements = Table(
     Column("id", Uuid, nullable=False),
     Column("theme_id", Uuid),  # null: waits for maintenance, and is read like the rest
     Column("text", Text, nullable=False),
-    Column("normal", String(64), nullable=False),  # SHA-256 of the normalised text: finds duplicates
+    Column("normal", String(64), nullable=False),  # SHA-256 of its essence: finds what says the same
+    Column("topic", String(64)),  # SHA-256 of what it is about: finds what it may supersede; null: nothing
     Column("kind", String(20), nullable=False),
     Column("origin", String(20), nullable=False),
     Column("support", Integer, nullable=False),  # messages that carry it
@@ -198,6 +204,8 @@ statements = Table(
     _refers("theme_id", "themes"),
     Index("ix_statements_theme", "namespace_id", "theme_id"),
     Index("ix_statements_normal", "namespace_id", "normal"),
+    Index("ix_statements_topic", "namespace_id", "topic"),
+    Index("ix_statements_superseded_by", "namespace_id", "superseded_by"),
 )
 
 citations = Table(
@@ -216,11 +224,12 @@ embeddings = Table(
     "embeddings",
     metadata,
     _key(),
+    Column("generation", Integer, nullable=False, server_default=text("0")),  # all of one are of one profile
     Column("level", String(10), nullable=False),
     Column("item_id", Uuid, nullable=False),
     Column("part", Integer, nullable=False),  # long texts have several
     Column("vector", Embedding, nullable=False),  # length 1
-    _owned("level", "item_id", "part"),
+    _owned("generation", "level", "item_id", "part"),
     _in_namespace(),
     sqlite_with_rowid=False,
 )
@@ -276,6 +285,21 @@ jobs = Table(
     _in_namespace(),
     Index("ix_jobs_state", "namespace_id", "state", "id"),
     Index("ix_jobs_due", "state", "due_at"),
+)
+
+usage = Table(
+    "usage",
+    metadata,
+    _key(),
+    Column("stage", String(20), nullable=False),  # domain.chat.Stage, or `embedder`
+    Column("model", String(MODEL_LENGTH), nullable=False),
+    Column("calls", BigInteger, nullable=False),
+    Column("texts", BigInteger, nullable=False),  # that got a vector
+    Column("tokens_in", BigInteger, nullable=False),
+    Column("tokens_out", BigInteger, nullable=False),
+    Column("seconds", Float, nullable=False),
+    _owned("stage", "model"),
+    _in_namespace(),
 )
 
 idempotency_keys = Table(

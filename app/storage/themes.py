@@ -6,10 +6,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, delete, func, insert, select, update
+from sqlalchemy import Row, bindparam, delete, func, insert, select, update
 
 from app.domain.errors import NotFound
 from app.domain.ids import ThemeId
+from app.domain.naming import Naming
 from app.domain.provenance import MadeBy
 from app.domain.records import Theme
 from app.domain.vectors import Vector, unit
@@ -35,6 +36,15 @@ def to_theme(row: Row[Any]) -> Theme:
         created_at=row.created_at,
         updated_at=row.updated_at,
     )
+
+
+def _name(named: Naming) -> dict[str, Any]:
+    return {
+        "label": named.label,
+        "summary": named.summary,
+        "degraded": named.degraded,
+        "made_by": asdict(named.made_by),
+    }
 
 
 class ThemeRepository(Repository):
@@ -98,21 +108,42 @@ class ThemeRepository(Repository):
         self,
         theme: ThemeId,
         *,
-        label: str,
         size: int,
         vector_sum: Vector,
-        lineage: Mapping[str, Any],
         now: datetime,
+        named: Naming | None = None,
+        lineage: Mapping[str, Any] | None = None,
     ) -> None:
-        """Store a theme's new members' sum, size, label and lineage, and raise its version."""
-        await self._connection.execute(
+        """Store the size and sum of a theme's new members, and raise its version; its name too, if it is given."""
+        values: dict[str, Any] = {"size": size, "vector_sum": vector_sum, "centroid": unit(vector_sum)}
+        values |= {"version": themes.c.version + 1, "updated_at": now}
+        if named is not None:
+            values |= _name(named)
+        if lineage is not None:
+            values["lineage"] = dict(lineage)
+        await self._connection.execute(update(themes).where(self._own(themes), themes.c.id == theme).values(**values))
+
+    async def name(self, theme: ThemeId, version: int, named: Naming) -> bool:
+        """Store a theme's name. False if its members are others now than in that version."""
+        changed = await self._connection.execute(
             update(themes)
-            .where(self._own(themes), themes.c.id == theme)
-            .values(
-                label=label, size=size, vector_sum=vector_sum, centroid=unit(vector_sum), lineage=dict(lineage),
-                version=themes.c.version + 1, updated_at=now,
-            )
-        )  # fmt: skip
+            .where(self._own(themes), themes.c.id == theme, themes.c.version == version)
+            .values(**_name(named))
+        )
+        return changed.rowcount == 1
+
+    async def degraded(self, limit: int) -> Sequence[Theme]:
+        """Themes whose label stands in for a better one, longest first."""
+        query = select(*SHOWN).where(self._own(themes), themes.c.degraded)
+        rows = await self._connection.execute(query.order_by(themes.c.updated_at, themes.c.id).limit(limit))
+        return [to_theme(row) for row in rows]
+
+    async def set_sums(self, sums: Mapping[ThemeId, Vector]) -> None:
+        """Store the sums of the same members' vectors of another embedding profile."""
+        query = update(themes).where(self._own(themes), themes.c.id == bindparam("theme"))
+        rows = [{"theme": theme, "vector_sum": total, "centroid": unit(total)} for theme, total in sums.items()]
+        if rows:
+            await self._connection.execute(query, rows)
 
     async def remove(self, ids: Sequence[ThemeId]) -> None:
         """Delete themes that no statement belongs to any more."""

@@ -29,9 +29,11 @@ from app.storage.jobs import JobRepository
 from app.storage.messages import MessageRepository
 from app.storage.namespaces import Directory, to_namespace
 from app.storage.replies import ReplyRepository
+from app.storage.staging import StagingRepository
 from app.storage.statements import StatementRepository
 from app.storage.tables import namespaces
 from app.storage.themes import ThemeRepository
+from app.storage.usage import UsageRepository
 from app.storage.words import WordRepository
 from app.telemetry.metrics import Readings
 
@@ -61,8 +63,10 @@ class ReadUnit:
         self.themes = ThemeRepository(connection, namespace.id)
         self.jobs = JobRepository(connection, namespace.id)
         self.words = WordRepository(connection, namespace.id)
-        self.embeddings = EmbeddingRepository(connection, namespace.id)
+        self.embeddings = EmbeddingRepository(connection, namespace.id, namespace.generation)
+        self.staging = StagingRepository(connection, namespace)
         self.replies = ReplyRepository(connection, namespace.id)
+        self.usage = UsageRepository(connection, namespace.id)
         self.doctor = DoctorRepository(connection, namespace.id)
         self._connection = connection
 

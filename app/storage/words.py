@@ -1,13 +1,13 @@
 """Our own inverted index: the same table, terms and statistics on both databases, per namespace and level."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from uuid import UUID
 
 import numpy as np
-from sqlalchemy import ColumnElement, func, insert, select, update
+from sqlalchemy import ColumnElement, delete, func, insert, select, update
 
 from app.domain.bm25 import Postings
 from app.domain.levels import Level
@@ -40,6 +40,11 @@ class WordRepository(Repository):
             await self._connection.execute(insert(postings), rows)
         await self._count(level, len(documents), sum(len(terms) for terms in documents.values()))
 
+    async def replace(self, level: Level, documents: Mapping[IdT, Sequence[str]]) -> None:
+        """Index items that are indexed already anew: their texts are others now."""
+        await self.remove(level, documents)
+        await self.add(level, documents)
+
     async def lookup(self, level: Level, terms: Sequence[str], within: Within | None = None) -> Occurrences:
         """All occurrences of `terms` in a level; `within` limits the items to those of a joined table."""
         vocabulary = sorted(set(terms))
@@ -63,6 +68,13 @@ class WordRepository(Repository):
                 mean_length=total / documents if documents else 0.0,
             ),
         )
+
+    async def remove(self, level: Level, items: Collection[UUID]) -> None:
+        """Remove the postings of these items, which have some."""
+        inside = (postings.c.level == level.value, postings.c.item_id.in_(sorted(items)))
+        total = select(func.coalesce(func.sum(postings.c.frequency), 0)).where(self._own(postings), *inside)
+        await self._count(level, -len(items), -int((await self._connection.execute(total)).scalar_one()))
+        await self._connection.execute(delete(postings).where(self._own(postings), *inside))
 
     async def _rows(self, matches: Sequence[ColumnElement[bool]], within: Within | None) -> Sequence[Any]:
         columns = (postings.c.item_id, postings.c.term, postings.c.frequency, postings.c.length)

@@ -21,6 +21,8 @@ def configure(level: str) -> None:
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for noisy in (
         "httpx",
+        "httpx2",
+        "openai",  # at debug it would log prompts
         "sentence_transformers",
         "alembic",
         "aiosqlite",

@@ -3,7 +3,7 @@
 Labels take their values from short, fixed lists. Never a namespace, an id or a text.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector, generate_latest
@@ -29,40 +29,44 @@ class Metrics:
     """The instruments of one service."""
 
     def __init__(self, **build: str) -> None:
-        registry = self._registry = CollectorRegistry()
-        ProcessCollector(registry=registry)
-        Info("xmemory_build", "Version and kind of database.", registry=registry).info(build)
-        self._requests = Counter(
-            "xmemory_http_requests", "Requests answered.", ["method", "route", "status"], registry=registry
-        )
-        self._request_seconds = Histogram(
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        Info("xmemory_build", "Version and kind of database.", registry=self._registry).info(build)
+        self._requests = self._counter("xmemory_http_requests", "Requests answered.", "method", "route", "status")
+        self._request_seconds = self._histogram(
             "xmemory_http_request_duration_seconds",
             "From the first byte of a request to the last of its answer.",
-            ["method", "route"],
-            buckets=REQUEST_SECONDS,
-            registry=registry,
+            REQUEST_SECONDS,
+            *("method", "route"),
         )
-        self._runs = Counter(
-            "xmemory_job_runs", "Attempts of jobs in this process.", ["kind", "outcome"], registry=registry
+        self._runs = self._counter("xmemory_job_runs", "Attempts of jobs in this process.", "kind", "outcome")
+        self._run_seconds = self._histogram(
+            "xmemory_job_run_duration_seconds", "How long an attempt took.", JOB_SECONDS, "kind"
         )
-        self._run_seconds = Histogram(
-            "xmemory_job_run_duration_seconds",
-            "How long an attempt took.",
-            ["kind"],
-            buckets=JOB_SECONDS,
-            registry=registry,
+        self._calls = self._counter("xmemory_embedder_calls", "Calls of the embedding model.", "lane", "outcome")
+        self._texts = self._counter("xmemory_embedder_texts", "Texts that got a vector.", "lane")
+        self._call_seconds = self._histogram(
+            "xmemory_embedder_duration_seconds", "How long a call of the embedding model took.", MODEL_SECONDS, "lane"
         )
-        self._calls = Counter(
-            "xmemory_embedder_calls", "Calls of the embedding model.", ["lane", "outcome"], registry=registry
+        self._chat_calls = self._counter("xmemory_chat_calls", "Calls of the language model.", "stage", "outcome")
+        self._chat_tokens = self._counter(
+            "xmemory_chat_tokens", "Tokens that it read (in) and wrote (out).", "stage", "direction"
         )
-        self._texts = Counter("xmemory_embedder_texts", "Texts that got a vector.", ["lane"], registry=registry)
-        self._call_seconds = Histogram(
-            "xmemory_embedder_duration_seconds",
-            "How long a call of the embedding model took.",
-            ["lane"],
-            buckets=MODEL_SECONDS,
-            registry=registry,
+        self._chat_seconds = self._histogram(
+            "xmemory_chat_duration_seconds", "How long a call of the language model took.", MODEL_SECONDS, "stage"
         )
+        self._open = Gauge(
+            "xmemory_model_circuit_open",
+            "1 while a model that failed is left alone.",
+            ["model"],
+            registry=self._registry,
+        )
+
+    def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
+        return Counter(name, meaning, labels, registry=self._registry)
+
+    def _histogram(self, name: str, meaning: str, buckets: Sequence[float], *labels: str) -> Histogram:
+        return Histogram(name, meaning, labels, buckets=buckets, registry=self._registry)
 
     def request(self, method: str, route: str | None, status: int, seconds: float) -> None:
         """A request was answered; `route` is its template."""
@@ -81,6 +85,17 @@ class Metrics:
         if outcome == "ok":
             self._texts.labels(lane).inc(texts)
         self._call_seconds.labels(lane).observe(seconds)
+
+    def chat(self, stage: str, outcome: str, tokens_in: int, tokens_out: int, seconds: float) -> None:
+        """The language model was called."""
+        self._chat_calls.labels(stage, outcome).inc()
+        self._chat_tokens.labels(stage, "in").inc(tokens_in)
+        self._chat_tokens.labels(stage, "out").inc(tokens_out)
+        self._chat_seconds.labels(stage).observe(seconds)
+
+    def circuit(self, model: str, opened: bool) -> None:  # noqa: FBT001
+        """Calls of a model, embedder or chat, are let through again, or no more."""
+        self._open.labels(model).set(opened)
 
     def render(self, readings: Readings | None) -> bytes:
         """Everything as text; without readings the database is down, and no stale number stands in for it."""

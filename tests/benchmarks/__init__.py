@@ -1,1 +1,1 @@
-"""Measured by hand, over HTTP only; no part of the test command."""
+"""Measured by hand; no part of the test command."""

@@ -1,8 +1,9 @@
 """Kill -9 at random moments, and nothing is lost: real processes, real databases, hash vectors.
 
 Clients post batches with external ids and repeat each until it is acknowledged; flushes go in between; one
-process after another is killed and started again. In the end everything must settle, and every message that
-was acknowledged must be there once, in order, in one episode, with nothing left over and the doctor content.
+process after another is killed and started again; the models may be unsteady all the while. In the end, once
+the models are well and what was given up meanwhile was retried, everything must settle, and every message that
+was acknowledged must be there once, in order, in one episode, with nothing left over (judging.py).
 """
 
 import asyncio
@@ -10,31 +11,28 @@ import random
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import httpx
 from sqlalchemy import select
 
-from app.container import build_doctor
-from app.settings import Settings
 from app.storage.engine import Engines, create_engines
-from app.storage.tables import conversations, jobs, messages, namespaces
-from tests.e2e.processes import Member
+from app.storage.tables import jobs
+from tests.e2e.judging import Acknowledged, Judgement, judge
+from tests.e2e.processes import Member, Models, unsteady_models
 
 REPLY_SECONDS = 20.0
 AIM_SECONDS = 1.0  # longest wait for a moment of the kind that a kill is aimed at
 LATE = {"admit": 5.0, "maintain": 15.0}  # for these longer, and without new messages: they come when others are done
+ROUNDS = 10  # of retries in the end: each brings home what failed in the one before
+KILLED_TOO_OFTEN = "abandoned"  # the cause of a job that was given up because its processes were killed
 START = datetime(2026, 3, 2, 8, tzinfo=UTC)
 PLACES = ("Lisbon", "Porto", "Lund", "Kyoto", "Quito", "Oslo", "Graz", "Bergen")
 THINGS = ("locker", "bicycle", "garden", "piano", "boat", "kettle", "library card", "tent")
-
-
-Acknowledged = dict[tuple[str, str], dict[str, int]]
-"""What clients were told, by namespace and conversation: external id → sequence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +49,7 @@ class Plan:
     workers: int = 0  # 0: the servers work themselves
     settle_seconds: float = 120.0
     largest_gap: float = 1.0  # seconds between a restart and the next kill
+    unsteady: float = 0.0  # share of the calls to language and embedding models that go wrong; 0: hash vectors, no chat
 
 
 @dataclass(slots=True)
@@ -63,34 +62,37 @@ class Report:
     repeated: int = 0  # messages that a repeated request found already stored
     retries: int = 0  # requests sent again
     refused: Counter[int] = field(default_factory=Counter)  # answers that were not 202, by status
-    lost: list[str] = field(default_factory=list)
-    doubled: list[str] = field(default_factory=list)
-    disordered: list[str] = field(default_factory=list)
-    orphans: list[str] = field(default_factory=list)  # messages in no episode, rows without an owner
-    findings: list[str] = field(default_factory=list)
-    failed_jobs: int = 0
+    given_up: Counter[str] = field(default_factory=Counter)  # failed jobs that were retried in the end, by cause
+    failed_jobs: int = 0  # that are left
     unsettled: list[str] = field(default_factory=list)
+    judgement: Judgement = field(default_factory=Judgement)
+    model_calls: Counter[str] = field(default_factory=Counter)  # of unsteady models
     seconds: float = 0.0
 
     @property
     def sound(self) -> bool:
-        """Whether nothing at all was wrong."""
-        return not any(
-            (self.lost, self.doubled, self.disordered, self.orphans, self.findings, self.failed_jobs, self.unsettled)
-        )
+        """Whether nothing at all was wrong. Models that are well are no cause to give anything up."""
+        wrong = (*self.judgement.wrong(), *self.unsettled)
+        causes = set(self.given_up) - {KILLED_TOO_OFTEN}
+        return not wrong and not self.failed_jobs and (self.plan.unsteady > 0 or not causes)
 
     def __str__(self) -> str:
         """The summary, in one line."""
-        stages = ", ".join(f"{stage} {count}" for stage, count in sorted(self.kills.items()) if stage != "all")
-        refused = ", ".join(f"{status}: {count}" for status, count in sorted(self.refused.items())) or "none"
-        return (
-            f"{self.plan.database_url.partition(':')[0]}, {self.plan.servers} servers, {self.plan.workers} workers, "
-            f"seed {self.plan.seed}: {self.kills['all']} kills ({stages}), {self.acknowledged} messages acknowledged, "
-            f"{self.retries} requests sent again, {self.repeated} messages found stored; refusals {refused}; "
-            f"lost {len(self.lost)}, doubled {len(self.doubled)}, out of order {len(self.disordered)}, "
-            f"orphans {len(self.orphans)}, findings {len(self.findings)}, failed jobs {self.failed_jobs}, "
-            f"unsettled {len(self.unsettled)}; {self.seconds:.0f} s"
+        plan, kills = self.plan, Counter(self.kills)
+        models = (
+            f"{plan.unsteady:.0%} of model calls ({_listed(self.model_calls)}) went wrong, " if plan.unsteady else ""
         )
+        return (
+            f"{plan.database_url.partition(':')[0]}, {plan.servers} servers, {plan.workers} workers, {models}"
+            f"seed {plan.seed}: {kills.pop('all', 0)} kills ({_listed(kills)}), {self.acknowledged} messages "
+            f"acknowledged, {self.retries} requests sent again, {self.repeated} messages found stored; "
+            f"refusals {_listed(self.refused)}; jobs given up and retried {_listed(self.given_up)}; "
+            f"{self.judgement}, failed jobs {self.failed_jobs}, unsettled {len(self.unsettled)}; {self.seconds:.0f} s"
+        )
+
+
+def _listed(counts: Counter[Any]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in sorted(counts.items())) or "none"
 
 
 @dataclass(slots=True)
@@ -102,6 +104,7 @@ class Run:
     engines: Engines
     client: httpx.AsyncClient
     report: Report
+    models: Models | None = None
     acknowledged: Acknowledged = field(default_factory=dict)
     allowed: float = 0.0  # share of the messages that may be posted by now
 
@@ -121,8 +124,12 @@ class Run:
             for task in (killer, flusher, *writers):
                 task.cancel()
             await asyncio.gather(killer, flusher, *writers, return_exceptions=True)
+        if self.models is not None:
+            await self.models.mend()
         for namespace in sorted({namespace for namespace, _ in streams}):
-            await self._settle(namespace)
+            await self._bring_home(namespace)
+        if self.models is not None:
+            self.report.model_calls.update(await self.models.calls())
 
     async def _write(self, namespace: str, conversation: str, number: int) -> None:
         dice = random.Random(f"{self.plan.seed}/{number}")
@@ -229,81 +236,72 @@ class Run:
                     found.append(row.kind)
         return found
 
+    async def _bring_home(self, namespace: str) -> None:
+        """Wait until all work of a namespace is done; what was given up is retried, as a user would."""
+        for _ in range(ROUNDS):
+            await self._settle(namespace)
+            failed = await self._failed(namespace)
+            self.report.given_up.update(job["error"]["code"] for job in failed)
+            for job in failed:
+                await self._ask(self._servers()[0], f"/v1/namespaces/{namespace}/jobs/{job['id']}/retry", {})
+            if not failed:
+                return
+        self.report.failed_jobs += len(await self._failed(namespace))
+
     async def _settle(self, namespace: str) -> None:
+        """Flush until nothing is open. Messages whose job was given up stay in the buffer."""
         end = asyncio.get_running_loop().time() + self.plan.settle_seconds
         while True:
             path = f"/v1/namespaces/{namespace}/flush"
             reply = await self._ask(self._servers()[0], path, {"wait_seconds": 5}, 30)
-            if reply is not None and reply.status_code == 200 and reply.json()["settled"]:
-                self.report.failed_jobs += reply.json()["jobs"]["failed"]
+            if reply is not None and reply.is_success and not reply.json()["jobs"]["pending"]:
                 return
             if asyncio.get_running_loop().time() > end:
                 self.report.unsettled.append(f"{namespace}: {None if reply is None else reply.text}")
                 return
+
+    async def _failed(self, namespace: str) -> list[dict[str, Any]]:
+        path = f"{self._servers()[0].url}/v1/namespaces/{namespace}/jobs"
+        reply = await self.client.get(path, params={"state": "failed", "limit": 100}, timeout=REPLY_SECONDS)
+        found: list[dict[str, Any]] = reply.raise_for_status().json()["items"]
+        return found
 
 
 async def crash(plan: Plan, folder: Path) -> Report:
     """Carry out a plan on a migrated database; logs go into `folder`."""
     begun = time.monotonic()
     report = Report(plan)
+    engines = create_engines(plan.database_url)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(engines.dispose)
+        models = None
+        if plan.unsteady:
+            models = await stack.enter_async_context(unsteady_models(plan.seed, plan.unsteady, folder / "models.log"))
+        members = _members(plan, folder, models)
+        try:
+            async with httpx.AsyncClient(trust_env=False) as client:
+                await asyncio.gather(*(member.start() for member in members))
+                run = Run(plan, members, engines, client, report, models)
+                await run.go()
+        finally:
+            await asyncio.gather(*(member.stop() for member in members))
+        report.judgement = await judge(plan.database_url, engines, run.acknowledged)
+    report.seconds = time.monotonic() - begun
+    return report
+
+
+def _members(plan: Plan, folder: Path, models: Models | None) -> Sequence[Member]:
     commands = ["serve"] * plan.servers + ["worker"] * plan.workers
-    members = [
+    return [
         Member(
             command,
             plan.database_url,
             folder / f"{command}-{number}.log",
             inline=command == "serve" and plan.workers == 0,
+            models=None if models is None else models.settings,
         )
         for number, command in enumerate(commands)
     ]
-    engines = create_engines(plan.database_url)
-    try:
-        async with httpx.AsyncClient(trust_env=False) as client:
-            await asyncio.gather(*(member.start() for member in members))
-            run = Run(plan, members, engines, client, report)
-            await run.go()
-    finally:
-        await asyncio.gather(*(member.stop() for member in members))
-    try:
-        await judge(report, run.acknowledged, engines)
-    finally:
-        await engines.dispose()
-    report.seconds = time.monotonic() - begun
-    return report
-
-
-async def judge(report: Report, acknowledged: Acknowledged, engines: Engines) -> None:
-    """Compare what was acknowledged with what is there."""
-    found: dict[tuple[str, str], list[tuple[str, int]]] = {}
-    query = (
-        select(
-            namespaces.c.name, conversations.c.name, messages.c.external_id, messages.c.sequence, messages.c.episode_id
-        )
-        .join(conversations, conversations.c.namespace_id == namespaces.c.id)
-        .join(
-            messages,
-            (messages.c.namespace_id == conversations.c.namespace_id)
-            & (messages.c.conversation_id == conversations.c.id),
-        )
-        .order_by(messages.c.sequence)
-    )
-    async with engines.read.connect() as connection:
-        for namespace, conversation, external_id, sequence, episode in await connection.execute(query):
-            found.setdefault((namespace, conversation), []).append((external_id, sequence))
-            if episode is None:
-                report.orphans.append(external_id)
-    for stream, known in acknowledged.items():
-        stored = found.pop(stream, [])
-        times = Counter(external_id for external_id, _ in stored)
-        report.lost += [name for name, sequence in known.items() if (name, sequence) not in set(stored)]
-        report.doubled += [name for name, count in times.items() if count > 1 or name not in known]
-        order = [int(name.rpartition("-")[2]) for name, _ in stored]
-        report.disordered += [f"{stream}: {a} before {b}" for a, b in pairwise(order) if a >= b]
-    report.orphans += [f"{stream}" for stream in found]
-    settings = Settings(_env_file=None, database_url=report.plan.database_url, embedder="scripted")
-    async with build_doctor(settings) as (doctor, _):
-        findings = [*await doctor.look_around(), *await doctor.examine(await doctor.patients())]
-    report.findings = [str(finding) for finding in findings]
 
 
 def _message(external_id: str, number: int, at: datetime, dice: random.Random) -> dict[str, Any]:

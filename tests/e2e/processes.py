@@ -1,16 +1,19 @@
-"""One process of the service for the crash run: started, killed and started again."""
+"""The processes of the crash run: the service's, killed and started again, and the models that they ask."""
 
 import asyncio
 import os
 import signal
 import socket
 import sys
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import httpx
 
 READY_SECONDS = 60.0
+HANG_SECONDS = 60.0  # of an answer: far longer than anybody waits
 STEPS = ["segment", "admit", "maintain"]
 ENVIRONMENT = {
     "EMBEDDER": "scripted",
@@ -23,12 +26,15 @@ ENVIRONMENT = {
 class Member:
     """One process of the service."""
 
-    def __init__(self, command: str, database_url: str, log: Path, *, inline: bool) -> None:
+    def __init__(
+        self, command: str, database_url: str, log: Path, *, inline: bool, models: Mapping[str, str] | None = None
+    ) -> None:
         self.command, self.log = command, log
         self.flying = 0  # requests that wait for an answer from it
         self.port = free_port()
         given = {
             **ENVIRONMENT,
+            **(models or {}),
             "DATABASE_URL": database_url,
             "PORT": str(self.port),
             "WORKER": "inline" if inline else "off",
@@ -91,6 +97,74 @@ class Member:
         except TimeoutError:
             self._process.kill()
             await self._process.wait()
+
+
+class Models:
+    """The scripted models behind an OpenAI-compatible endpoint, of which a share of the calls goes wrong."""
+
+    def __init__(self, port: int) -> None:
+        self._base = f"http://127.0.0.1:{port}"
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """Of a service that uses them, and does not wait long for what hangs."""
+        return {
+            "EMBEDDER": "openai:scripted@64",
+            "CHAT": "openai",
+            "CHAT_MODEL": "scripted",
+            "CHAT_BASE_URL": f"{self._base}/v1",
+            "MODELS__CHAT_SECONDS": "2",
+            "MODELS__EMBED_SECONDS": "2",
+            "MODELS__ATTEMPTS": "2",
+        }
+
+    async def hang(self) -> None:
+        """What drips slowly never comes to an end."""
+        await self._ask("POST", "faults", {"seconds": HANG_SECONDS})
+
+    async def mend(self) -> None:
+        """All is well from now on."""
+        await self._ask("DELETE", "faults")
+
+    async def calls(self) -> Mapping[str, int]:
+        """How often each kind of model was called so far."""
+        found = await self._ask("GET", "calls")
+        return {kind: found.get(kind, 0) for kind in ("chat", "embeddings")}
+
+    async def ready(self) -> bool:
+        """Whether it answers."""
+        with suppress(httpx.TransportError):
+            await self._ask("GET", "faults")
+            return True
+        return False
+
+    async def _ask(self, method: str, path: str, body: object = None) -> dict[str, Any]:
+        async with httpx.AsyncClient(trust_env=False) as client:
+            reply = await client.request(method, f"{self._base}/{path}", json=body)
+        found: dict[str, Any] = reply.raise_for_status().json()
+        return found
+
+
+@asynccontextmanager
+async def unsteady_models(seed: int, share: float, log: Path) -> AsyncIterator[Models]:
+    """The endpoint as a process of its own, for as long as the block lasts."""
+    port = free_port()
+    with log.open("ab") as out:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "app.stub", "--port", str(port), "--unsteady", str(seed), str(share),
+            stdin=asyncio.subprocess.DEVNULL, stdout=out, stderr=out,
+        )  # fmt: skip
+    models = Models(port)
+    try:
+        async with asyncio.timeout(READY_SECONDS):
+            while not await models.ready():
+                assert process.returncode is None, f"see {log}"
+                await asyncio.sleep(0.05)
+        await models.hang()
+        yield models
+    finally:
+        process.kill()
+        await process.wait()
 
 
 def free_port() -> int:

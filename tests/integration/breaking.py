@@ -155,6 +155,12 @@ async def stray_vector(connection: AsyncConnection, own: UUID) -> None:
     await connection.execute(insert(embeddings).values(row))
 
 
+async def unread_vector(connection: AsyncConnection, own: UUID) -> None:
+    """A vector that was made ready for another profile, and no job goes on with it."""
+    row = (await first(connection, embeddings, own, order=embeddings.c.item_id))._mapping
+    await connection.execute(insert(embeddings).values({**row, "generation": 1}))
+
+
 async def stray_posting(connection: AsyncConnection, own: UUID) -> None:
     row = {"namespace_id": own, "level": "statement", "term": "x", "item_id": new_id(), "frequency": 1, "length": 1}
     await connection.execute(insert(postings).values(row))
@@ -260,6 +266,7 @@ BREAKS: list[tuple[Break, set[tuple[Fault, str]]]] = [
     (bend("message", FLAT), {(Fault.VECTORS_WRONG, "message")}),
     (bend("episode", SHORT), {(Fault.VECTORS_WRONG, "episode")}),
     (stray_vector, {(Fault.VECTORS_STRAY, "message")}),
+    (unread_vector, {(Fault.VECTORS_UNREAD, "")}),
     (stray_posting, {(Fault.POSTINGS_STRAY, "statement")}),
     (drop(postings, "message"), {(Fault.POSTINGS_WRONG, "message")}),
     (drop(postings, "statement"), {(Fault.POSTINGS_WRONG, "statement")}),

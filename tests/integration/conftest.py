@@ -8,8 +8,10 @@ from uuid import uuid4
 import psycopg
 import pytest
 
+from app.container import Container, build
 from app.settings import Settings
 from tests.conftest import Api, serving
+from tests.integration.reembed import remember
 from tests.servers import database_of
 
 
@@ -52,3 +54,18 @@ def ada() -> str:
 def bob() -> str:
     """Another one."""
     return f"bob-{uuid4().hex[:8]}"
+
+
+@pytest.fixture
+async def changing(settings: Settings) -> Settings:
+    """Settings that change the model, of a database with memory in it."""
+    async with build(settings) as built:
+        await remember(built)
+    return settings.model_copy(update={"embedder_next": "scripted:96"})
+
+
+@pytest.fixture
+async def both(changing: Settings) -> AsyncIterator[Container]:
+    """A service with both models; nothing runs its jobs unless the test does."""
+    async with build(changing) as built:
+        yield built

@@ -1,7 +1,7 @@
 """What the integration tests share: problems, waiting, driving jobs by hand, looking at rows."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -10,27 +10,26 @@ from uuid import UUID
 import httpx
 from sqlalchemy import func, select
 
-from app.container import Container, build_worker, utc_now
+from app.container import Container, Modes, build_worker, job_kinds, utc_now
 from app.domain.ids import JobId, NamespaceId
-from app.domain.jobs import Attempt, Job, Step
+from app.domain.jobs import Attempt, Job, Step, Unfinished
 from app.domain.messages import Draft, Role
+from app.domain.modes import AdmitMode
 from app.domain.segmentation import SegmentPolicy
-from app.domain.themes import policy_for
-from app.jobs import handlers
+from app.domain.vectors import Matrix
 from app.jobs.registry import JobKind
 from app.jobs.runner import Runner, RunnerPolicy, Worker
 from app.main import create_app
-from app.providers.protocols import Embedder
-from app.services.admission import Admission
+from app.providers.embedders import Embedders
+from app.providers.protocols import ChatModel, Embedder
+from app.providers.scripted import ScriptedEmbedder
 from app.services.ingest import Ingested
-from app.services.maintenance import Maintenance
-from app.services.segmentation import Segmentation
 from app.settings import Settings
 from app.storage.tables import metadata as schema
 from tests.conftest import WAIT, Api
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
-NO_MEMORY = {"jobs", "namespaces", "receipts"}  # tables whose rows say how work went, not what is remembered
+NO_MEMORY = {"jobs", "namespaces", "receipts", "usage"}  # how work went, not what is remembered
 
 
 def messages_path(namespace: str, conversation: str = "chat") -> str:
@@ -140,29 +139,45 @@ async def namespace_id(built: Container, name: str) -> NamespaceId:
     return (await built.services.namespaces.get(name)).id
 
 
-def kinds(built: Container, embedder: Embedder | None = None) -> Mapping[Step, JobKind]:
-    """The real handlers, built by hand so that a test can run one when it likes."""
-    embedder = embedder or built.embedder
-    made = (
-        handlers.segment(Segmentation(built.storage, embedder, utc_now, SegmentPolicy())),
-        handlers.admit(Admission(built.storage, embedder, utc_now)),
-        handlers.maintain(Maintenance(built.storage, utc_now, policy_for(embedder.profile.model))),
-        handlers.forget(built.services.forgetting),
-    )
-    return {kind.step: kind for kind in made}
+def kinds(
+    built: Container, embedder: Embedder | None = None, chat: ChatModel | None = None, modes: Modes | None = None
+) -> Mapping[Step, JobKind]:
+    """The real handlers, built anew so that a test can run one when it likes."""
+    embedders = built.embedders if embedder is None else Embedders(embedder)
+    chat = chat or built.chat
+    modes = modes or Modes(AdmitMode.DIRECT if chat else AdmitMode.EXTRACTIVE, borders=True)
+    return job_kinds(built.services, embedders, chat, utc_now, SegmentPolicy(), modes)
+
+
+class Interrupting(ScriptedEmbedder):
+    """Lets something happen while it embeds the texts of its call number `calls`; of every call, if that is None."""
+
+    def __init__(self, happen: Callable[[], Awaitable[None]], calls: int | None = None) -> None:
+        super().__init__()
+        self._happen, self._calls = happen, calls
+
+    async def embed(self, texts: Sequence[str]) -> Matrix:
+        if self._calls is not None:
+            self._calls -= 1
+        if not self._calls:
+            await self._happen()
+        return await super().embed(texts)
 
 
 async def claim(built: Container, namespace: NamespaceId, now: datetime | None = None) -> Attempt | None:
     now = now or utc_now()
     async with built.storage.write(namespace, also_deleted=True) as unit:
-        attempt = await unit.jobs.claim(now, now - timedelta(seconds=60), unit.namespace.erasures)
+        attempt = await unit.jobs.claim(now, now - timedelta(seconds=60), unit.namespace)
         await unit.commit(revises_memory=False)
     return attempt
 
 
-async def succeed(built: Container, attempt: Attempt, result: Mapping[str, Any]) -> None:
+async def succeed(built: Container, attempt: Attempt, result: Mapping[str, Any] | Unfinished) -> None:
     async with built.storage.write(attempt.namespace) as unit:
-        await unit.jobs.succeed(attempt, result, utc_now())
+        if isinstance(result, Unfinished):
+            await unit.jobs.step_back(attempt, result.result, utc_now())
+        else:
+            await unit.jobs.succeed(attempt, result, utc_now())
         await unit.commit(revises_memory=False)
 
 

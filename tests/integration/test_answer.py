@@ -58,6 +58,8 @@ async def test_get_and_post_agree(api: Api, ada: str) -> None:
     question = "When did Melanie run a charity race for mental health?"
     by_post = (await api.post(route(ada, "answer"), json={"query": question, **wanted})).json()
     by_get = (await api.get(route(ada, "answer"), params={"q": question, **wanted})).json()
+    for answered in (by_post, by_get):
+        assert answered["usage"]["stages"]["embedder"].pop("seconds") > 0
     assert by_get == by_post
     assert by_get["citations"]
 

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,6 @@ from app.container import Container, build
 from app.domain.errors import ProviderUnavailable, StoreUnavailable
 from app.domain.jobs import Attempt, JobState, Step
 from app.jobs.registry import JobKind, Retry
-from app.providers.observed import Watch
 from app.providers.scripted import Faults, ScriptedEmbedder
 from app.settings import DatabaseSettings, Settings
 from tests.conftest import WAIT, Api
@@ -252,6 +252,10 @@ def _faults(built: Container) -> Faults:
     return built.embedder.inner.faults
 
 
+def _watch(built: Container, **seconds: float) -> None:
+    built.embedder.guard.policy = replace(built.embedder.guard.policy, **seconds)
+
+
 def _quick(built: Container) -> list[JobKind]:
     return [JobKind(kind.step, kind.run, SOON) for kind in kinds(built).values()]
 
@@ -264,14 +268,15 @@ async def _ready(api: Api) -> Mapping[str, str]:
     return checks
 
 
-async def test_a_model_that_fails_for_a_while(api: Api, built: Container) -> None:
+async def test_case_1_a_model_that_fails_for_a_while(api: Api, built: Container) -> None:
     """Case 1: the job says why, ready names the model, messages are kept and found, and a retry brings all home."""
     faults = _faults(built)
     faults.fail(ProviderUnavailable("the embedding model answers 400: invalid request"))
     for fact in FACTS:
         assert (await _post(api, fact)).status_code == 202
     async with runner(built, *_quick(built)):
-        flushed = await api.post("/v1/namespaces/ada/flush", json={"wait_seconds": 2})
+        async with asyncio.timeout(WAIT / 2):  # it does not wait for what will not come
+            flushed = await api.post("/v1/namespaces/ada/flush", json={"wait_seconds": WAIT})
         assert (flushed.status_code, flushed.json()["settled"], flushed.json()["jobs"]["failed"]) == (202, False, 1)
         [failed] = await api.all("/v1/namespaces/ada/jobs", state="failed")
         assert (failed["state"], failed["kind"], failed["attempts"]) == ("failed", "segment", 3)
@@ -322,7 +327,7 @@ async def test_probes_do_not_call_the_model_each_time(api: Api, built: Container
     assert faults.calls == 1, "nothing was known, so one small call was made"
     faults.fail(ProviderUnavailable("down"))
     assert (await _ready(api))["embedder"] == "ok", "that is not known yet"
-    built.embedder.watch = Watch(recent_seconds=0)
+    _watch(built, recent_seconds=0)
     assert (await _ready(api))["embedder"] == "failing"
     faults.mend()
     await asyncio.gather(*(_ready(api) for _ in range(3)))
@@ -330,7 +335,7 @@ async def test_probes_do_not_call_the_model_each_time(api: Api, built: Container
 
 
 async def test_a_model_that_hangs_is_failing_and_does_not_hold_the_probe(api: Api, built: Container) -> None:
-    built.embedder.watch = Watch(recent_seconds=0, patience_seconds=0.1)
+    _watch(built, recent_seconds=0, probe_seconds=0.1)
     _faults(built).hang()
     assert (await _ready(api))["embedder"] == "failing"
 

@@ -3,14 +3,13 @@
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text, update
+from sqlalchemy import text
 
 from app import __version__
 from app.container import build
 from app.domain.errors import ConfigurationError
 from app.settings import Settings
 from app.storage.engine import create_engines
-from app.storage.tables import namespaces
 from tests.conftest import Api
 from tests.integration.support import post
 
@@ -31,7 +30,10 @@ async def test_live_ready_and_version(api: Api, settings: Settings) -> None:
     assert (await api.get("/version")).json() == {
         "version": __version__,
         "embedding_profile": "scripted@1/64",
+        "embedding_profile_next": None,
         "chat": "extractive",
+        "chat_model": None,
+        "chat_revision": None,
         "database": kind,
     }
 
@@ -68,13 +70,3 @@ async def test_one_server_owns_an_sqlite_file(settings: Settings) -> None:
                 pass
     async with build(settings):
         pass
-
-
-async def test_vectors_of_another_model_are_refused(settings: Settings) -> None:
-    async with build(settings) as built:
-        await post(built, "ada", "I like tea.")
-        async with built.storage.engines.write.begin() as connection:
-            await connection.execute(update(namespaces).values(embedding_profile="minilm@2/384"))
-    with pytest.raises(ConfigurationError, match="minilm@2/384"):
-        async with build(settings):
-            pass

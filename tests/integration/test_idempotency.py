@@ -32,7 +32,12 @@ async def _admitted(api: Api) -> int:
     return sum(job["kind"] == "admit" for job in await api.all("/v1/namespaces/ada/jobs"))
 
 
-async def test_the_same_request_gets_the_first_answer_byte_by_byte(api: Api) -> None:
+async def _model_calls(api: Api, namespace: str) -> int:
+    jobs = await api.all(f"/v1/namespaces/{namespace}/jobs")
+    return sum(used["calls"] for job in jobs for used in (job["usage"] or {}).values())
+
+
+async def test_case_5_the_same_request_gets_the_first_answer_byte_by_byte(api: Api) -> None:
     first = await _post(api, "ada", TEA)
     again = await _post(api, "ada", TEA)
     await api.settle("ada")
@@ -53,7 +58,7 @@ async def test_the_answer_is_that_of_a_request_without_a_key(api: Api) -> None:
     assert with_key.json()["messages"][0].keys() == without.json()["messages"][0].keys()
 
 
-async def test_twenty_at_once_are_one(api: Api) -> None:
+async def test_case_5_twenty_at_once_are_one(api: Api) -> None:
     """Case 5: a lost acknowledgement, and a client that does not wait."""
     replies = await asyncio.gather(*(_post(api, "ada", TEA) for _ in range(20)))
     assert {reply.status_code for reply in replies} == {202}
@@ -62,9 +67,12 @@ async def test_twenty_at_once_are_one(api: Api) -> None:
     await api.settle("ada")
     assert len((await assert_whole(api, "ada"))["messages"]) == 2
     assert await _admitted(api) == 1
+    await _post(api, "bob", TEA)
+    await api.settle("bob")
+    assert await _model_calls(api, "ada") == await _model_calls(api, "bob")
 
 
-async def test_another_request_under_the_same_key_is_refused(api: Api) -> None:
+async def test_case_5_another_request_under_the_same_key_is_refused(api: Api) -> None:
     first = await _post(api, "ada", TEA)
     for refused in (await _post(api, "ada", MILK), await _post(api, "ada", TEA, conversation="another")):
         document = assert_problem(refused, 409, "header/Idempotency-Key")

@@ -150,7 +150,7 @@ async def test_parallel_retries_store_one_message(api: Api, ada: str) -> None:
 # Order and durability --------------------------------------------------------------------------------------
 
 
-async def test_parallel_posts_are_strictly_ordered_and_end_in_one_episode_each(api: Api, ada: str) -> None:
+async def test_case_7_parallel_posts_are_strictly_ordered_and_end_in_one_episode_each(api: Api, ada: str) -> None:
     turns = [f"turn-{number:02} was about topic{number}" for number in range(20)]
     replies = await asyncio.gather(*(api.say(ada, turn) for turn in turns))
     assert sorted(reply["messages"][0]["sequence"] for reply in replies) == list(range(1, 21))

@@ -11,7 +11,7 @@ import pytest
 from app.container import Container, build, utc_now
 from app.domain.errors import ProviderUnavailable
 from app.domain.ids import NamespaceId
-from app.domain.jobs import Attempt, JobState, Step
+from app.domain.jobs import Attempt, JobState, Step, Unfinished
 from app.jobs.registry import JobKind, Retry
 from app.settings import Settings
 from tests.conftest import WAIT, Api, serving
@@ -107,6 +107,21 @@ async def test_a_failure_puts_the_next_try_off(built: Container) -> None:
     assert timedelta(minutes=59) < found.due_at - begun < timedelta(minutes=61)
 
 
+async def test_a_job_that_was_put_off_is_not_taken_before_its_time(built: Container) -> None:
+    ada = await _namespace(built)
+    [id_] = await enqueue(built, ada, "a")
+    attempt = await claim(built, ada)
+    assert attempt is not None
+    due = utc_now() + timedelta(hours=1)
+    async with built.storage.write(ada) as unit:
+        assert await unit.jobs.postpone(attempt, {"code": "provider_unavailable"}, due)
+        await unit.commit()
+    assert await claim(built, ada, due - timedelta(seconds=1)) is None
+    again = await claim(built, ada, due)
+    assert again is not None
+    assert (again.job.id, again.job.failures) == (id_, 1)
+
+
 @pytest.mark.parametrize("retry", [LATER, Retry(attempts=1)])
 async def test_a_failed_job_steps_aside(built: Container, retry: Retry) -> None:
     ada = await _namespace(built)
@@ -171,6 +186,22 @@ async def test_one_step_at_a_time_in_order_and_namespaces_side_by_side(built: Co
     assert handler.most_together == 2
     for one in (ada, bob):
         assert [key for namespace, key in handler.order if namespace == one] == ["a", "b", "c"]
+
+
+async def test_a_job_that_is_not_done_runs_again_behind_those_that_wait(built: Container) -> None:
+    ada = await _namespace(built)
+    order: list[str] = []
+
+    async def run(attempt: Attempt) -> Mapping[str, Any] | Unfinished:
+        order.append(attempt.job.key)
+        far = {"rounds": order.count(attempt.job.key)}
+        return Unfinished(far) if attempt.job.key == "long" and far["rounds"] < 3 else far
+
+    ids = await enqueue(built, ada, "long", "b", "c")
+    async with runner(built, JobKind(Step.SEGMENT, run)):
+        long, *_ = await settled(built, ada, ids)
+    assert order == ["long", "b", "c", "long", "long"]
+    assert (long.state, long.attempts, long.result) == (JobState.SUCCEEDED, 1, {"rounds": 3})
 
 
 async def test_a_backlog_does_not_starve_another_namespace(built: Container) -> None:

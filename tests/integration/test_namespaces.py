@@ -54,8 +54,10 @@ async def test_a_namespace_in_numbers(api: Api) -> None:
         "sequence": 3,
         "settled_sequence": 3,
         "revision": found["revision"],
-        "usage": {},
+        "usage": found["usage"],
     }
+    assert found["usage"].keys() == {"embedder"}
+    assert found["usage"]["embedder"]["texts"] >= 3
     one = (await api.get("/v1/namespaces/ada")).json()
     assert (one["name"], one["sequence"], one["revision"]) == ("ada", 3, found["revision"])
     assert one["embedding_profile"] == "scripted@1/64"
@@ -133,6 +135,9 @@ async def test_every_table_is_empty_of_an_erased_namespace(built: Container) -> 
     await drain(built, "ada")
     draft = Draft(Role.USER, "This one is still in the buffer.")
     await built.services.ingest.append_once("ada", "chat", [draft], Once("key", "0" * 64, 202, str))
+    async with built.storage.write("ada") as unit:
+        await unit.usage.add({"answer": {"model": "scripted", "calls": 1}})
+        await unit.commit(revises_memory=False)
     ada = await namespace_id(built, "ada")
     assert all(count for name, count in (await rows(built)).items() if name != "receipts"), "every table has rows"
     receipt = await built.services.forgetting.retire("ada")
@@ -149,6 +154,7 @@ class _Slow(ScriptedEmbedder):
     """Waits, once, until it is told to go on."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.begun, self.go_on = asyncio.Event(), asyncio.Event()
 
     async def embed(self, texts: Sequence[str]) -> Matrix:

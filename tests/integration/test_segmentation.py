@@ -122,6 +122,14 @@ async def test_cuts_do_not_depend_on_how_messages_arrive(api: Api, ada: str, bob
     assert bounds[0] == bounds[1]
 
 
+async def test_the_times_of_an_episode_are_those_of_its_messages(api: Api, ada: str) -> None:
+    await _say_at(api, ada, (5, "I like tea."), (2, "I said before that I like green tea."), (9, "And milk with it."))
+    await api.settle(ada)
+    [episode] = await api.all(f"/v1/namespaces/{ada}/episodes")
+    spoken = [message["occurred_at"] for message in await api.all(messages_path(ada))]
+    assert (episode["started_at"], episode["ended_at"]) == (min(spoken), max(spoken))
+
+
 # Flush -----------------------------------------------------------------------------------------------------
 
 

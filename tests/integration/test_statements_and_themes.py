@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 from sqlalchemy import update
 
-from app.container import Container, utc_now
+from app.container import Container
 from app.domain.errors import Discarded
 from app.domain.jobs import Attempt, JobState, Step
 from app.domain.levels import Level
-from app.domain.vectors import Matrix
-from app.providers.scripted import ScriptedEmbedder
 from app.storage.tables import namespaces
 from tests.conftest import Api
 from tests.integration.support import (
+    Interrupting,
     assert_whole,
     claim,
     drain,
@@ -76,7 +75,7 @@ async def test_relative_dates_are_resolved_against_the_message(api: Api, ada: st
 
 
 @pytest.mark.parametrize("greetings", [("ok", "👍"), ("Hi there!", "Hello!", "How are you?"), ("Thanks!", "Bye!")])
-async def test_greetings_give_nothing_and_the_job_says_so(api: Api, ada: str, greetings: Sequence[str]) -> None:
+async def test_case_3_greetings_give_nothing_and_the_job_says_so(api: Api, ada: str, greetings: Sequence[str]) -> None:
     await api.say(ada, *greetings)
     settled = await api.settle(ada)
     assert settled["jobs"]["failed"] == 0
@@ -162,7 +161,7 @@ async def test_a_step_taken_up_by_another_attempt_gives_the_same_rows(built: Con
     await run[step].run(attempt)
     once = await remembered(built)
     async with built.storage.write(attempt.namespace) as unit:
-        await unit.jobs.postpone(attempt, None, utc_now())
+        await unit.jobs.postpone(attempt, None, attempt.job.due_at)
         await unit.commit()
     again = await claim(built, attempt.namespace)
     assert again is not None
@@ -198,19 +197,6 @@ async def test_an_overtaken_step_writes_nothing(
     assert await remembered(built) == before
 
 
-class _Interrupting(ScriptedEmbedder):
-    """Lets something happen while the first texts after `calls` are embedded."""
-
-    def __init__(self, happen: Callable[[], Awaitable[None]], calls: int) -> None:
-        self._happen, self._calls = happen, calls
-
-    async def embed(self, texts: Sequence[str]) -> Matrix:
-        self._calls -= 1
-        if self._calls == 0:
-            await self._happen()
-        return await super().embed(texts)
-
-
 @pytest.mark.parametrize(("step", "calls"), [(Step.SEGMENT, 1), (Step.SEGMENT, 2), (Step.ADMIT, 1)])
 @pytest.mark.parametrize("overtake", [_cancel, _erase_something])
 async def test_a_step_overtaken_while_it_thinks_writes_nothing(
@@ -218,7 +204,7 @@ async def test_a_step_overtaken_while_it_thinks_writes_nothing(
 ) -> None:
     attempt = await _waiting(built, step)
     before = await built.services.namespaces.status("ada")
-    embedder = _Interrupting(lambda: overtake(built, attempt), calls)
+    embedder = Interrupting(lambda: overtake(built, attempt), calls)
     with pytest.raises(Discarded):
         await kinds(built, embedder)[step].run(attempt)
     after = await built.services.namespaces.status("ada")
@@ -227,7 +213,7 @@ async def test_a_step_overtaken_while_it_thinks_writes_nothing(
 
 async def test_a_message_leaves_the_buffer_only_with_its_episode(built: Container) -> None:
     attempt = await _waiting(built, Step.SEGMENT)
-    embedder = _Interrupting(lambda: _cancel(built, attempt), 2)
+    embedder = Interrupting(lambda: _cancel(built, attempt), 2)
     with pytest.raises(Discarded):
         await kinds(built, embedder)[Step.SEGMENT].run(attempt)
     found = await built.services.namespaces.status("ada")

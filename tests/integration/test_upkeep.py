@@ -18,17 +18,20 @@ from tests.integration.support import claim, kinds
 RESTED = timedelta(hours=1)
 
 
-async def test_a_short_conversation_is_remembered_after_its_rest(settings: Settings) -> None:
+async def test_case_9_a_short_conversation_is_remembered_after_its_rest(settings: Settings) -> None:
     segment = settings.segment.model_copy(update={"idle_close_seconds": 1})
     jobs = settings.jobs.model_copy(update={"upkeep_seconds": 0.2})
     async with serving(settings.model_copy(update={"segment": segment, "jobs": jobs})) as api:
-        await api.say("ada", "My bike is called Rosinante.", speaker="Ada")
-        assert "Rosinante" in (await api.get("/v1/namespaces/ada/search", params={"q": "bike"})).json()["context"]
+        await api.say("ada", "My bike is called Rosinante.", "I ride it to work.", speaker="Ada")
+        asked = {"q": "bike name"}
+        assert "Rosinante" in (await api.get("/v1/namespaces/ada/search", params=asked)).json()["context"]
         async with asyncio.timeout(WAIT):
             while not (await api.get("/v1/namespaces/ada/status")).json()["statements"]:
                 await asyncio.sleep(0.2)
         [episode] = await api.all("/v1/namespaces/ada/episodes")
-        assert episode["boundary_reason"] == "idle"
+        assert (episode["boundary_reason"], episode["message_count"]) == ("idle", 2)
+        found = (await api.get("/v1/namespaces/ada/search", params={**asked, "levels": "statement"})).json()
+        assert "Rosinante" in found["items"][0]["text"]
 
 
 def _upkeep(built: Container, later: timedelta = RESTED) -> Upkeep:

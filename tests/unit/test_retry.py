@@ -38,6 +38,11 @@ def test_an_outage_of_half_a_minute_passes_unnoticed() -> None:
     assert sum((wait for wait in waits if wait), timedelta()) >= timedelta(seconds=30)
 
 
+@pytest.mark.parametrize(("asked", "waits"), [(None, 2), (0.5, 2), (60, 60), (10**9, 3600)])
+def test_a_model_that_asks_for_a_rest_gets_it(asked: float | None, waits: int) -> None:
+    assert RETRY.delay(ProviderUnavailable("busy", retry_after=asked), 1) == timedelta(seconds=waits)
+
+
 @pytest.mark.parametrize("error", [ProviderUnavailable("x"), StoreUnavailable("x"), Discarded("x")])
 def test_what_may_go_through_later_is_tried_again(error: AppError) -> None:
     assert RETRY.delay(error, 1) is not None

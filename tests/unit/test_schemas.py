@@ -32,6 +32,7 @@ from app.domain.errors import (
     ProviderUnavailable,
     StoreUnavailable,
     TooLarge,
+    UnusableReply,
 )
 
 TIME, UNTIL, NAME = TypeAdapter(Time), TypeAdapter(TimeUntil), TypeAdapter(Name)
@@ -213,6 +214,7 @@ def test_a_message_may_be_blank_beside_a_picture_only() -> None:
         (TooLarge("x"), 413),
         (StoreUnavailable("x"), 503),
         (ProviderUnavailable("x"), 503),
+        (UnusableReply("x"), 502),
         (Discarded("x"), 500),
         (ConfigurationError("x"), 500),
     ],

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.domain.backing import Backing
 from app.domain.dates import Granularity
 from app.domain.extraction import MAX_TOKENS, extract
 from app.domain.ids import ConversationId, MessageId, StatementId
@@ -105,7 +106,7 @@ def test_a_short_answer_carries_its_question(answer: str) -> None:
     assert candidate.text.startswith(f"Tom: {answer[:-1]}")
     assert candidate.text.endswith("[Rosa asked: How many dogs did you adopt?]")
     assert cited(candidate) == [1, 2]
-    assert decide(screen([candidate], by_id(messages)), []).new == (candidate,)
+    assert decide(screen([candidate], Backing(by_id(messages))), []).new == (candidate,)
 
 
 @pytest.mark.parametrize(
@@ -191,12 +192,12 @@ def test_any_chat_gives_supported_candidates_of_its_own_words(lines: list[tuple[
     candidates = extract(messages)
     assert all(count_tokens(candidate.text) <= MAX_TOKENS for candidate in candidates)
     assert all(candidate.text.startswith(("Rosa: ", "Tom: ")) for candidate in candidates)
-    assert not decide(screen(candidates, by_id(messages)), []).refused
+    assert not decide(screen(candidates, Backing(by_id(messages))), []).refused
 
 
 def test_the_same_sentence_twice_is_one_statement_with_both_messages() -> None:
     messages = chat(("Rosa", "I have worked at Lumen for 5 years."), ("Rosa", "i have worked at lumen for 5 years!"))
-    plan = decide(screen(extract(messages), by_id(messages)), [])
+    plan = decide(screen(extract(messages), Backing(by_id(messages))), [])
     [candidate] = plan.new
     assert cited(candidate) == [1, 2]
     assert candidate.occurred_at == messages[0].occurred_at
@@ -205,14 +206,14 @@ def test_the_same_sentence_twice_is_one_statement_with_both_messages() -> None:
 
 def test_the_same_words_of_another_speaker_are_another_statement() -> None:
     messages = chat(("Rosa", "I work at Lumen in Bern."), ("Tom", "I work at Lumen in Bern."))
-    assert len(decide(screen(extract(messages), by_id(messages)), []).new) == 2
+    assert len(decide(screen(extract(messages), Backing(by_id(messages))), []).new) == 2
 
 
 def test_a_known_statement_is_reinforced_and_a_changed_number_is_new() -> None:
     known = Known(StatementId(UUID(int=9)), "Rosa: I have worked at Lumen for 5 years.", NOON)
     messages = chat(("Rosa", "I have worked at Lumen for 5 years."), ("Rosa", "I have worked at Lumen for 6 years."))
     same, changed = extract(messages)
-    plan = decide(screen([same, changed], by_id(messages)), [known])
+    plan = decide(screen([same, changed], Backing(by_id(messages))), [known])
     assert plan.reinforced == ((known.id, same),)
     assert plan.new == (changed,)
 
@@ -233,7 +234,7 @@ def candidate(text: str, *messages: int) -> Candidate:
 )
 def test_what_its_messages_do_not_carry_is_refused(refused: Candidate, reason: RefusalReason) -> None:
     messages = by_id(chat(("Rosa", "I have adopted three dogs in Bern.")))
-    plan = decide(screen([refused], messages), [])
+    plan = decide(screen([refused], Backing(messages)), [])
     assert [(refusal.candidate, refusal.reason) for refusal in plan.refused] == [(refused, reason)]
     assert not plan.new
 
@@ -241,4 +242,4 @@ def test_what_its_messages_do_not_carry_is_refused(refused: Candidate, reason: R
 def test_a_close_rewording_with_its_resolved_date_is_supported() -> None:
     messages = by_id(chat(("Rosa", "I adopted three dogs in Bern yesterday.")))
     reworded = candidate("Rosa adopted three dogs in Bern on 7 May 2023.", 1)
-    assert decide(screen([reworded], messages), []).new == (reworded,)
+    assert decide(screen([reworded], Backing(messages)), []).new == (reworded,)

@@ -12,13 +12,13 @@ from app.api.schemas.reading import AnswerIn, AnswerOut, AnswerQuery
 router = APIRouter(prefix="/v1/namespaces/{namespace}", tags=["answer"])
 
 
-@router.get("/answer", operation_id="answer_by_query", responses=documented(404, 409))
+@router.get("/answer", operation_id="answer_by_query", responses=documented(404, 409, 502))
 async def answer_by_query(namespace: NamespaceName, query: Annotated[AnswerQuery, Query()], use: Use) -> AnswerOut:
     """Answer a question from memory, with citations, or abstain with a reason."""
     return AnswerOut.answered(await use.answering.answer(namespace, query.to_ask(use.default_tokens)))
 
 
-@router.post("/answer", operation_id="answer_question", responses=documented(404, 409, 413))
+@router.post("/answer", operation_id="answer_question", responses=documented(404, 409, 413, 502))
 async def answer_question(namespace: NamespaceName, body: AnswerIn, use: Use) -> AnswerOut:
     """Answer a question from memory, with citations, or abstain with a reason."""
     return AnswerOut.answered(await use.answering.answer(namespace, body.to_ask(use.default_tokens)))

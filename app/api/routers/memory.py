@@ -1,4 +1,4 @@
-"""Browsing episodes, statements and themes."""
+"""Browsing episodes and themes."""
 
 from typing import Annotated
 from uuid import UUID
@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query
 from app.api.dependencies import Use
 from app.api.problems import documented
 from app.api.schemas.common import NamespaceName, Page, PageQuery, encode_cursor
-from app.api.schemas.memory import EpisodeOut, StatementOut, StatementsQuery, ThemeOut
-from app.domain.ids import EpisodeId, StatementId, ThemeId
+from app.api.schemas.memory import EpisodeOut, ThemeOut
+from app.domain.ids import EpisodeId, ThemeId
 
 router = APIRouter(prefix="/v1/namespaces/{namespace}", tags=["memory"])
 
@@ -29,27 +29,6 @@ async def list_episodes(namespace: NamespaceName, page: Annotated[PageQuery, Que
 async def get_episode(namespace: NamespaceName, episode: UUID, use: Use) -> EpisodeOut:
     """One episode."""
     return EpisodeOut.of(*await use.memory.episode(namespace, EpisodeId(episode)))
-
-
-@router.get("/statements", operation_id="list_statements", responses=documented(404))
-async def list_statements(
-    namespace: NamespaceName, query: Annotated[StatementsQuery, Query()], use: Use
-) -> Page[StatementOut]:
-    """List current statements, oldest first; `include=superseded` lists history too."""
-    found = await use.memory.statements(
-        namespace, query.after_id(), query.limit, superseded=query.include == "superseded"
-    )
-    full = len(found) == query.limit
-    return Page(
-        items=[StatementOut.of(cited) for cited in found],
-        next_cursor=encode_cursor(found[-1].statement.id) if full else None,
-    )
-
-
-@router.get("/statements/{statement}", operation_id="get_statement", responses=documented(404))
-async def get_statement(namespace: NamespaceName, statement: UUID, use: Use) -> StatementOut:
-    """One statement, current or not."""
-    return StatementOut.of(await use.memory.statement(namespace, StatementId(statement)))
 
 
 @router.get("/themes", operation_id="list_themes", responses=documented(404))

@@ -3,12 +3,12 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 
 from app.api.dependencies import Use
 from app.api.problems import documented
 from app.api.schemas.common import NamespaceName, Page, PageQuery, encode_cursor
-from app.api.schemas.operations import NamespaceOut, ReceiptOut, StatusOut
+from app.api.schemas.operations import NamespaceOut, ReceiptOut, ReembedIn, ReembedOut, StatusOut
 
 router = APIRouter(prefix="/v1", tags=["namespaces"])
 
@@ -34,6 +34,25 @@ async def get_namespace(namespace: NamespaceName, use: Use) -> NamespaceOut:
 async def get_status(namespace: NamespaceName, use: Use) -> StatusOut:
     """What is in a namespace, and how far its background work is."""
     return StatusOut.of(await use.namespaces.status(namespace))
+
+
+@router.post(
+    "/namespaces/{namespace}/reembed",
+    status_code=202,
+    operation_id="reembed_namespace",
+    responses={**documented(404, 409, 413), 200: {"model": ReembedOut, "description": "Nothing to do"}},
+)
+async def reembed_namespace(
+    namespace: NamespaceName, use: Use, response: Response, body: ReembedIn | None = None
+) -> ReembedOut:
+    """Give a namespace the vectors of another embedding model that the service is configured for.
+
+    202 with the job that does it; 200 if it has them already. Until its last moment the namespace is read with the
+    vectors that it has. Safe to repeat: a job that is at work is not doubled, one that failed is taken up where it was.
+    """
+    ordered = await use.reembedding.order(namespace, (body or ReembedIn()).profile)
+    response.status_code = 200 if ordered.job is None else 202
+    return ReembedOut.model_validate(ordered)
 
 
 @router.delete("/namespaces/{namespace}", status_code=202, operation_id="delete_namespace", responses=documented(404))

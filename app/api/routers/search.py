@@ -12,13 +12,13 @@ from app.api.schemas.reading import SearchIn, SearchOut, SearchQuery
 router = APIRouter(prefix="/v1/namespaces/{namespace}", tags=["search"])
 
 
-@router.get("/search", operation_id="search_by_query", responses=documented(404, 409))
+@router.get("/search", operation_id="search_by_query", responses=documented(404, 409, 502))
 async def search_by_query(namespace: NamespaceName, query: Annotated[SearchQuery, Query()], use: Use) -> SearchOut:
     """Find what is known about something, within a budget of tokens."""
     return SearchOut.of(await use.search.search(namespace, query.to_ask(use.default_tokens)))
 
 
-@router.post("/search", operation_id="search_memory", responses=documented(404, 409, 413))
+@router.post("/search", operation_id="search_memory", responses=documented(404, 409, 413, 502))
 async def search_memory(namespace: NamespaceName, body: SearchIn, use: Use) -> SearchOut:
     """Find what is known about something, within a budget of tokens."""
     return SearchOut.of(await use.search.search(namespace, body.to_ask(use.default_tokens)))

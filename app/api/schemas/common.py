@@ -4,7 +4,7 @@ import base64
 import binascii
 import re
 from datetime import UTC, datetime, time
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 from uuid import UUID
 
 from fastapi import Path
@@ -13,6 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from app.domain.errors import FieldError, InvalidInput
 from app.domain.text import clean
+from app.telemetry.usage import Usage
 
 NAME_PATTERN = r"^[^\s/\\.\x00-\x1f\x7f][^\s/\\\x00-\x1f\x7f]*$"
 NAME_LENGTH = 200  # characters
@@ -166,6 +167,27 @@ class MadeBy(Response):
     model: str
     revision: str
     prompt: str | None = None
+
+
+class StageUsage(Response):
+    """What was used of a model for one kind of call. The stage `embedder` has texts, the others have tokens."""
+
+    EXAMPLE: ClassVar = {
+        "embedder": {"model": "all-MiniLM-L6-v2", "calls": 2, "texts": 7, "seconds": 0.05},
+        "statements": {"model": "qwen3-8b", "calls": 1, "tokens_in": 812, "tokens_out": 164, "seconds": 2.4},
+    }
+
+    model: str = Field("", description="Its name; several, with commas, if it was changed in between.")
+    calls: int = 0
+    texts: int = Field(0, description="That got a vector.")
+    tokens_in: int = Field(0, description="Read, as the model's side counts them.")
+    tokens_out: int = Field(0, description="Written.")
+    seconds: float = Field(0.0, description="Waited for it.")
+
+    @classmethod
+    def each(cls, usage: Usage) -> dict[str, Self]:
+        """From the form in which it is counted."""
+        return {stage: cls(**counts) for stage, counts in usage.items()}
 
 
 class Problem(BaseModel):

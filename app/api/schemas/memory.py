@@ -1,14 +1,14 @@
 """Episodes, statements and themes."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 from pydantic import Field
 
-from app.api.schemas.common import MadeBy, PageQuery, Response
+from app.api.schemas.common import MadeBy, Response
 from app.domain.episodes import Episode
-from app.services.memory import CitedStatement, ThemeView
+from app.services.memory import ThemeView
 
 
 class MessageRefOut(Response):
@@ -55,48 +55,6 @@ class EpisodeOut(Response):
         )
 
 
-class StatementsQuery(PageQuery):
-    """Which statements."""
-
-    include: Literal["superseded"] | None = Field(None, description="`superseded` lists history too.")
-
-
-class StatementOut(Response):
-    """One self-contained fact with the messages that support it."""
-
-    id: UUID
-    text: str
-    kind: str
-    messages: list[MessageRefOut]
-    theme: UUID | None = Field(description="Null until maintenance has placed it; it is found all the same.")
-    occurred_at: datetime = Field(description="When it was said.")
-    valid_from: datetime | None
-    valid_to: datetime | None
-    superseded_by: UUID | None
-    support: int = Field(description="Messages that carry it.")
-    origin: str
-    made_by: MadeBy
-
-    @classmethod
-    def of(cls, cited: CitedStatement) -> "StatementOut":
-        """From the service's result."""
-        statement = cited.statement
-        return cls(
-            id=statement.id,
-            text=statement.text,
-            kind=statement.kind,
-            messages=[MessageRefOut.model_validate(message) for message in cited.messages],
-            theme=statement.theme,
-            occurred_at=statement.occurred_at,
-            valid_from=statement.valid_from,
-            valid_to=statement.valid_to,
-            superseded_by=statement.superseded_by,
-            support=statement.support,
-            origin=statement.origin,
-            made_by=MadeBy.model_validate(statement.made_by),
-        )
-
-
 class ThemeStatement(Response):
     """A statement of a theme."""
 
@@ -130,6 +88,8 @@ class ThemeOut(Response):
     statements: list[ThemeStatement]
     neighbours: list[ThemeNeighbour]
     lineage: dict[str, Any] = Field(description="Which themes it came from, and what that gained.")
+    degraded: bool = Field(description="Label and summary stand in until a model writes better ones.")
+    made_by: MadeBy
 
     @classmethod
     def of(cls, view: ThemeView) -> "ThemeOut":
@@ -146,4 +106,6 @@ class ThemeOut(Response):
                 for id_, label, closeness in view.neighbours
             ],
             lineage=dict(view.theme.lineage),
+            degraded=view.theme.degraded,
+            made_by=MadeBy.model_validate(view.theme.made_by),
         )

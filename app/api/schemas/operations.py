@@ -6,11 +6,12 @@ from uuid import UUID
 
 from pydantic import Field
 
-from app.api.schemas.common import Name, PageQuery, Request, Response
+from app.api.schemas.common import Name, PageQuery, Request, Response, StageUsage
 from app.domain.jobs import Job, JobState
 from app.services.flush import Flushed
 from app.services.namespaces import Status
 
+PROFILE_LENGTH = 200  # characters of an embedding profile
 WAIT_SECONDS = 300  # longest a request may wait for background work
 
 
@@ -22,7 +23,30 @@ class NamespaceOut(Response):
     created_at: datetime
     sequence: int = Field(description="Of its newest message.")
     revision: int = Field(description="Grows with every write.")
-    embedding_profile: str
+    embedding_profile: str = Field(description="Model, revision and dimension of the vectors it is read by.")
+    embedding_profile_next: str | None = Field(
+        validation_alias="next_profile", description="That vectors are being made ready for, if they are."
+    )
+
+
+class ReembedIn(Request):
+    """Which vectors a namespace is to have."""
+
+    profile: str | None = Field(
+        None,
+        max_length=PROFILE_LENGTH,
+        description="One of the two that /version names; the one of new namespaces if missing.",
+        examples=["all-MiniLM-L6-v2@53aa5117/384"],
+    )
+
+
+class ReembedOut(Response):
+    """What became of a request to re-embed a namespace."""
+
+    namespace: str
+    embedding_profile: str = Field(description="Of its vectors now.")
+    profile: str = Field(description="Of its vectors when the job is done.")
+    job: UUID | None = Field(description="Its `result` tells how far it is; null if there is nothing to do.")
 
 
 class StatusOut(Response):
@@ -39,7 +63,10 @@ class StatusOut(Response):
     sequence: int
     settled_sequence: int = Field(description="No queued or running job covers a message up to this one.")
     revision: int
-    usage: dict[str, Any] = Field(description="Model usage by stage; empty without a language model.")
+    usage: dict[str, StageUsage] = Field(
+        description="What its jobs used of models, and its answers of a language model, by stage.",
+        examples=[StageUsage.EXAMPLE],
+    )
 
     @classmethod
     def of(cls, status: Status) -> "StatusOut":
@@ -56,7 +83,7 @@ class StatusOut(Response):
             sequence=status.namespace.sequence,
             settled_sequence=status.settled_sequence,
             revision=status.namespace.revision,
-            usage={},
+            usage=StageUsage.each(status.usage),
         )
 
 
@@ -84,7 +111,9 @@ class JobOut(Response):
     """A unit of background work."""
 
     id: UUID
-    kind: str = Field(description="segment, admit, maintain, forget; later versions may have more.")
+    kind: str = Field(
+        description="segment, admit, narrate, maintain, label, forget, reembed; later versions may have more."
+    )
     key: str
     state: str = Field(description="queued, running, succeeded, failed, cancelled")
     attempts: int = Field(description="Since it was queued, or retried by hand.")
@@ -94,9 +123,9 @@ class JobOut(Response):
     due_at: datetime
     started_at: datetime | None = Field(description="Of the last attempt.")
     finished_at: datetime | None
-    usage: dict[str, Any] | None = Field(
-        description="What all attempts used, by model: calls, texts, seconds; null if none was asked.",
-        examples=[{"embedder": {"calls": 2, "texts": 7, "seconds": 0.05}}],
+    usage: dict[str, StageUsage] | None = Field(
+        description="What all attempts used of models, by stage; null if none was asked.",
+        examples=[StageUsage.EXAMPLE],
     )
 
     @classmethod
@@ -166,5 +195,8 @@ class Version(Response):
 
     version: str
     embedding_profile: str
-    chat: str
+    embedding_profile_next: str | None = Field(description="Of new namespaces, while all are being changed to it.")
+    chat: str = Field(description="extractive, or what kind of language model writes and answers.")
+    chat_model: str | None = Field(description="Its name; null without one.")
+    chat_revision: str | None
     database: str

@@ -7,9 +7,10 @@ from uuid import UUID
 from pydantic import Field, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from app.api.schemas.common import Request, Response, Said, Time, TimeUntil
+from app.api.schemas.common import Request, Response, Said, StageUsage, Time, TimeUntil
 from app.api.schemas.memory import MessageRefOut
 from app.api.schemas.messages import Metadata
+from app.domain.chat import Stage
 from app.domain.filters import Filter
 from app.domain.levels import Level
 from app.services.answer import Answered, Cited
@@ -242,11 +243,24 @@ class CitationOut(Response):
 
 
 class Usage(Response):
-    """Tokens by stage."""
+    """Tokens of the context, and what was used of models."""
 
     context_tokens: int
-    gate_tokens: int
-    answer_tokens: int
+    gate_tokens: int = Field(description="Read and written to find out how sure the reader is.")
+    answer_tokens: int = Field(description="Read and written to phrase the answer.")
+    stages: dict[str, StageUsage] = Field(examples=[StageUsage.EXAMPLE])
+
+    @classmethod
+    def of(cls, answered: Answered) -> "Usage":
+        """From the service's result."""
+        stages = StageUsage.each(answered.usage)
+        tokens = {stage: used.tokens_in + used.tokens_out for stage, used in stages.items()}
+        return cls(
+            context_tokens=answered.found.tokens,
+            gate_tokens=tokens.get(Stage.GATE, 0),
+            answer_tokens=tokens.get(Stage.ANSWER, 0),
+            stages=stages,
+        )
 
 
 class AnswerOut(SearchOut):
@@ -271,5 +285,5 @@ class AnswerOut(SearchOut):
             reason=answered.reason,
             confidence=answered.confidence,
             citations=[CitationOut.of(cited) for cited in answered.citations],
-            usage=Usage(context_tokens=found.tokens, gate_tokens=0, answer_tokens=0),
+            usage=Usage.of(answered),
         )
