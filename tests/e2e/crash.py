@@ -47,7 +47,7 @@ class Plan:
     conversations: int = 3  # in each namespace
     servers: int = 1
     workers: int = 0  # 0: the servers work themselves
-    settle_seconds: float = 120.0
+    settle_seconds: float = 120.0  # in the end, without any job getting done
     largest_gap: float = 1.0  # seconds between a restart and the next kill
     unsteady: float = 0.0  # share of the calls to language and embedding models that go wrong; 0: hash vectors, no chat
 
@@ -250,15 +250,17 @@ class Run:
 
     async def _settle(self, namespace: str) -> None:
         """Flush until nothing is open. Messages whose job was given up stay in the buffer."""
-        end = asyncio.get_running_loop().time() + self.plan.settle_seconds
-        while True:
+        clock = asyncio.get_running_loop().time
+        end, before = clock() + self.plan.settle_seconds, None
+        while clock() < end:
             path = f"/v1/namespaces/{namespace}/flush"
             reply = await self._ask(self._servers()[0], path, {"wait_seconds": 5}, 30)
-            if reply is not None and reply.is_success and not reply.json()["jobs"]["pending"]:
+            counts = reply.json()["jobs"] if reply is not None and reply.is_success else before
+            if counts is not None and not counts["pending"]:
                 return
-            if asyncio.get_running_loop().time() > end:
-                self.report.unsettled.append(f"{namespace}: {None if reply is None else reply.text}")
-                return
+            if counts != before:
+                end, before = clock() + self.plan.settle_seconds, counts
+        self.report.unsettled.append(f"{namespace}: {before}")
 
     async def _failed(self, namespace: str) -> list[dict[str, Any]]:
         path = f"{self._servers()[0].url}/v1/namespaces/{namespace}/jobs"

@@ -1,9 +1,9 @@
 """The labelled dialogues that the rules of admission were built by, through a whole service."""
 
-from tests.benchmarks.dialogues import Groups, tally
-from tests.conftest import Api
+import pytest
+
+from tests.benchmarks.dialogues import Groups, run, tally
 from tests.dialogues.loading import load
-from tests.dialogues.replay import measure
 
 EMBEDDER = "scripted"  # hash vectors: what only likeness of meaning tells is left out
 ALL = 0.97  # least precision and recall over all decisions
@@ -11,8 +11,9 @@ UPDATES = 0.98  # least precision of updates: a wrong one hides what is true
 EACH = 0.95  # least recall of every kind of decision
 
 
-async def test_admission_decides_as_people_labelled(shared: Api) -> None:
-    able = Groups(await measure(shared, load(held_out=False)), EMBEDDER).open
+@pytest.mark.slow
+async def test_admission_decides_as_people_labelled() -> None:
+    able = Groups(await run(load(held_out=False), EMBEDDER), EMBEDDER).open
     everything = tally(able)
     assert everything.precision is not None
     assert everything.recall is not None

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import Engine, event, update
+from sqlalchemy import Connection, Engine, event, make_url, update
 
 from app.container import Container, build
 from app.domain.errors import Discarded
@@ -119,14 +119,16 @@ async def test_messages_that_left_the_buffer_meanwhile_are_in_no_second_episode(
 
 
 @pytest.fixture
-def sent() -> Iterator[list[tuple[str, int]]]:
-    """Every statement that reaches a database meanwhile, and with how many rows."""
+def sent(settings: Settings) -> Iterator[list[tuple[str, int]]]:
+    """Every statement that reaches this test's database meanwhile, and with how many rows."""
     found: list[tuple[str, int]] = []
+    ours = make_url(settings.database_url)
 
     def note(
-        connection: object, cursor: object, statement: str, parameters: object, context: object, many: bool
+        connection: Connection, cursor: object, statement: str, parameters: object, context: object, many: bool
     ) -> None:
-        found.append((statement, len(parameters) if many and isinstance(parameters, list) else 1))
+        if connection.engine.url == ours:
+            found.append((statement, len(parameters) if many and isinstance(parameters, list) else 1))
 
     event.listen(Engine, "before_cursor_execute", note)
     yield found
