@@ -9,7 +9,7 @@ from datetime import date
 from app.domain.dates import When, resolve
 from app.domain.ids import StatementId
 from app.domain.messages import Message, Role
-from app.domain.statements import Candidate, Kind, RefusalReason
+from app.domain.screening import Candidate, Kind, RefusalReason
 
 _DATE = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
 

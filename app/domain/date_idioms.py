@@ -8,6 +8,7 @@ from app.domain import period_parts, periods
 from app.domain.date_grammar import grammar
 from app.domain.date_readers import Reader, full_year, yearless
 from app.domain.date_rules import FIGURE, Modifier, Rule, Said, any_of, looked_up
+from app.domain.date_tense import is_at
 from app.domain.date_vocabulary import YEAR
 from app.domain.date_words import ENGLISH, NAMED_DECADES
 from app.domain.periods import Granularity, Open, Period
@@ -27,9 +28,9 @@ _read = Reader(ENGLISH)
 
 
 def _weekday(match: re.Match[str], said: Said) -> Period | None:
-    """On Friday; None where past and future look alike."""
+    """On Friday; None where past and future look alike. What is on Friday is to come."""
     lead = match["lead"].casefold()
-    side = -1 if lead == "since" else 1 if lead.endswith("from") else ENGLISH.lean(match)
+    side = -1 if lead == "since" else 1 if lead.endswith("from") else ENGLISH.lean(match) or is_at(match)
     return periods.weekday(said.today, _read.weekday_number(match), side) if side else None
 
 

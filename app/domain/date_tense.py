@@ -5,7 +5,17 @@ import re
 BEHIND = 120  # characters before a time that still tell; a sentence is seldom longer
 AHEAD = 80
 
-_CLAUSE_END = re.compile(r"[.!?;\n]\s|\n")
+_SENTENCE_END = re.compile(r"[.!?;\n]\s|\n")
+_SUBJECT = r"(?:i|we|you|he|she|they|it|there)\b"
+_CLAUSE_END = re.compile(
+    rf"[,:;]\s|\s[–—-]\s|\s(?=(?:but|because|although|though|so)\s)|\s(?=and\s{_SUBJECT})", re.IGNORECASE
+)
+_HAS_SUBJECT = re.compile(rf"\b{_SUBJECT}", re.IGNORECASE)
+_ADVERBIAL = re.compile(  # "in Rome last June": what its clause leans on stands in another
+    r"\s*(?:(?:and|but|so|then|well|just|only|back|even|also|around|about) )*"
+    r"(?:(?:on|in|at|by|from|since|until|till|during|over|for|before|after|with|around|about|of)\b|(?:the )?\Z)",
+    re.IGNORECASE,
+)
 _NO_ARTICLE = "".join(rf"(?<!\b{word}\x20)" for word in ("the", "a", "an", "my", "your"))  # "the specified day"
 _PAST = re.compile(
     r"\b(?:was|were|had|did|didn't|went|got|came|saw|met|took|made|said|told|gave|found|bought|left|felt|kept|began"
@@ -22,14 +32,47 @@ _TO_COME = re.compile(
     r"\b|'ll\b|'(?:m|re|s) (?!amazing|interesting|exciting|boring|missing|nothing|something)[a-z]+ing\b",
     re.IGNORECASE,
 )
+_IS = re.compile(
+    r"(?:\b(?:is|are|isn't|aren't)|'s|'re)(?: (?:still|now|only|already|not|actually))?\s+\Z", re.IGNORECASE
+)
 
 
 def lean(match: re.Match[str]) -> int:
-    """-1 where only the past is spoken of, 1 where only what is to come, else 0."""
+    """-1 where only the past is spoken of, 1 where only what is to come, else 0.
+
+    What counts is the clause of the time; the sentence where that clause is an adverbial of another.
+    """
+    before, time, after = _sentence(match)
+    clause = _last(_CLAUSE_END, before)
+    after_it = _first(_CLAUSE_END, after)
+    own = clause + time + after_it
+    is_adverbial = _ADVERBIAL.match(clause) or not clause.strip()
+    return _judged(before + time + after if is_adverbial and not _HAS_SUBJECT.search(own) else own)
+
+
+def is_at(match: re.Match[str]) -> bool:
+    """Whether something "is" at that time: "the deadline is on Friday"."""
+    before, _, _ = _sentence(match)
+    return _IS.search(before) is not None
+
+
+def _sentence(match: re.Match[str]) -> tuple[str, str, str]:
+    """What stands before the time in its sentence, the time, and what stands after it."""
     start, end = match.span()
-    before = match.string[max(0, start - BEHIND) : start]
-    after = match.string[start : end + AHEAD]
-    ends = list(_CLAUSE_END.finditer(before))
-    stop = _CLAUSE_END.search(after)
-    sentence = (before[ends[-1].end() if ends else 0 :] + after[: stop.start() if stop else None]).replace("’", "'")
-    return bool(_TO_COME.search(sentence)) - bool(_PAST.search(sentence))
+    before = _last(_SENTENCE_END, match.string[max(0, start - BEHIND) : start].replace("’", "'"))
+    after = _first(_SENTENCE_END, match.string[end : end + AHEAD].replace("’", "'"))
+    return before, match[0], after
+
+
+def _last(border: re.Pattern[str], text: str) -> str:
+    ends = list(border.finditer(text))
+    return text[ends[-1].end() :] if ends else text
+
+
+def _first(border: re.Pattern[str], text: str) -> str:
+    end = border.search(text)
+    return text[: end.start()] if end else text
+
+
+def _judged(words: str) -> int:
+    return bool(_TO_COME.search(words)) - bool(_PAST.search(words))

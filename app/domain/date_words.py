@@ -27,6 +27,12 @@ _NO_COUNT = (
     r"(?! (?!(?:was|is|this|has|his|as|us|yes|does|always|works|suits|sounds|seems)\b)"
     r"(?:people|men|women|children|percent|km|kg|[a-z]+s)\b)"
 )
+# "950 francs a month now" tells how often; "a month now" needs a word that says that it lasted.
+_FOR_HOW_LONG = (
+    "(?:"
+    + "".join(rf"(?<=\b{word}\x20)|" for word in ("for", "been", "over", "almost", "nearly"))
+    + r"(?!an?\b(?! few| couple)))"
+)
 NAMED_DECADES = ("thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties")  # of the 1900s
 _OWNERS = ("the", "my", "your", "our", "his", "her", "their", "its")  # "over the last year", "my last year"
 
@@ -62,7 +68,7 @@ ENGLISH = Vocabulary(
     day_ending="(?:st|nd|rd|th)?",
     ago=r"<COUNT> <UNIT> (?:ago|back)\b",
     ahead=(r"<COUNT> <UNIT> from now\b", r"\bin <COUNT> <UNIT>(?! or\b)"),
-    lasting=r"<COUNT> <UNIT> now\b",
+    lasting=rf"{_FOR_HOW_LONG}<COUNT> <UNIT> now\b",
     dates=(
         r"(?<![\w.,:$€£\-–/])<DAY>(?: of)? <MONTH>(?:,? <YEAR>)?",
         rf"\b<MONTH> <DAY>(?![\w:]| ?[-–] ?\d|[.,]\d)(?:,? <YEAR>)?{_NO_COUNT}",

@@ -13,7 +13,7 @@ from app.domain.dates import When, resolve, written
 from app.domain.messages import SPOKEN, Message, Role, body
 from app.domain.recalled import own_words
 from app.domain.remarks import Use, is_answer, says_something, use
-from app.domain.statements import Candidate, Kind
+from app.domain.screening import Candidate, Kind
 from app.domain.text import content_words, count_tokens, sentences, split_long
 
 MAX_TOKENS = 120  # of one statement; longer ones are cut, and an embedding model reads 256

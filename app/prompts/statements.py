@@ -10,7 +10,7 @@ from app.domain.chat import Prompt, Stage
 from app.domain.errors import UnusableReply
 from app.domain.fencing import Block, fence
 from app.domain.pieces import Piece
-from app.domain.statements import Kind
+from app.domain.screening import Kind
 from app.prompts import episode
 from app.prompts.replies import Optional, Part, at_most, each, maybe, schema_of, several
 from app.prompts.wording import DATA, DATED, LANGUAGE, known, messages

@@ -19,7 +19,7 @@ from app.domain.modes import AdmitMode
 from app.domain.pieces import number
 from app.domain.provenance import EXTRACTIVE, MadeBy
 from app.domain.records import Statement
-from app.domain.statements import Screened, screen
+from app.domain.screening import Screened, screen
 from app.domain.text import terms
 from app.prompts import predict, statements
 from app.providers.protocols import ChatModel

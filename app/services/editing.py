@@ -10,7 +10,6 @@ from enum import StrEnum
 from uuid import UUID
 
 from app.domain.backing import Backing
-from app.domain.dates import resolve
 from app.domain.errors import FieldError, InvalidInput, NotFound
 from app.domain.ids import MessageId, StatementId
 from app.domain.jobs import Step
@@ -19,14 +18,17 @@ from app.domain.messages import Message
 from app.domain.provenance import MadeBy
 from app.domain.records import Origin, Statement
 from app.domain.replies import Reply
-from app.domain.statements import AdmissionPlan, Candidate, Kind, RefusalReason, Screened, screen
+from app.domain.screening import Candidate, Kind, RefusalReason, Screened, screen
+from app.domain.statements import AdmissionPlan
 from app.domain.text import normalise
+from app.domain.validity import first_time, validity_of
 from app.providers.embedders import Embedders
 from app.providers.protocols import Embedder
 from app.services.embedding import embed_parts
 from app.services.memory import CitedStatement, cited
 from app.services.once import Once
-from app.services.remembering import Source, Vectors, add, begins, likeness, shrink, supersede, weigh, write
+from app.services.removing import take_out
+from app.services.remembering import Source, Vectors, add, likeness, supersede, weigh, write
 from app.storage.repository import new_id
 from app.storage.unit_of_work import Clock, ReadUnit, Storage, WriteUnit
 
@@ -133,6 +135,7 @@ class Editing:
     async def _version(self, unit: WriteUnit, id_: StatementId, text: str, vectors: Vectors) -> CitedStatement:
         now, old = self.clock(), await unit.statements.get(id_)
         _correctable(old, text)
+        valid_from, valid_to = validity_of(text, old.occurred_at)
         version = replace(
             old,
             id=StatementId(new_id()),
@@ -141,7 +144,8 @@ class Editing:
             made_by=BY_HAND,
             theme=None,
             recorded_at=now,
-            valid_from=begins(next(iter(resolve(text, old.occurred_at)), None)),
+            valid_from=valid_from,
+            valid_to=valid_to,
         )
         await add(unit, [version], vectors)
         await supersede(unit, id_, version.id, old.occurred_at, now)
@@ -151,23 +155,11 @@ class Editing:
     async def remove(self, namespace: str, id_: StatementId) -> None:
         """Delete a statement with the versions that it corrected, as if they had never been drawn. Raises NotFound.
 
-        What it had superseded is superseded by what supersedes it, or holds again.
+        What it had superseded is superseded by what supersedes it or comes next, or holds again.
         """
         now = self.clock()
         async with self.storage.write(namespace) as unit:
-            statement = await unit.statements.get(id_)
-            gone, left = await _corrected(unit, statement)
-            for former in left:
-                if statement.superseded_by is None or statement.valid_to is None:
-                    await unit.statements.hold_again(former.id)
-                else:
-                    await unit.statements.supersede(former.id, statement.superseded_by, statement.valid_to)
-            ids = [one.id for one in gone]
-            await unit.words.remove(Level.STATEMENT, ids)
-            await unit.embeddings.remove(Level.STATEMENT, ids)
-            await unit.statements.remove(ids)
-            for theme in {one.theme for one in gone if one.theme is not None}:
-                await shrink(unit, theme, now)
+            await take_out(unit, [id_], now)
             await unit.directory.raise_erasures(unit.namespace.id)
             await _maintain(unit, now)
             await unit.commit()
@@ -202,7 +194,7 @@ async def _messages(unit: ReadUnit, claimed: Sequence[Claimed]) -> Sequence[Sequ
 
 def _candidate(claimed: Claimed, found: Sequence[Message | None]) -> Candidate:
     said = claimed.occurred_at or max((message.occurred_at for message in found if message), default=LONG_AGO)
-    when = next(iter(resolve(claimed.text, said)), None)
+    when = first_time(claimed.text, said)
     kind = Kind.FACT if when is None else Kind.PLAN if when.start > said.date() else Kind.EVENT
     cited_ids = dict.fromkeys(message.id if message else NOWHERE for message in found)
     return Candidate(claimed.text, kind, tuple(cited_ids), said, when)
@@ -240,20 +232,6 @@ def _correctable(statement: Statement, text: str) -> None:
         raise InvalidInput("only a current statement can be corrected", [FieldError("statement", "was superseded")])
     if not normalise(text) or statement.text == text:
         raise InvalidInput("the text says nothing new", [FieldError("text", "must be another text with words in it")])
-
-
-async def _corrected(unit: ReadUnit, statement: Statement) -> tuple[list[Statement], list[Statement]]:
-    """A statement with all versions that it is a correction of, and the others whose place any of them took."""
-    gone, fresh = [statement], [statement]
-    left: list[Statement] = []
-    while fresh:
-        one = fresh.pop()
-        for former in await unit.statements.superseded_by(one.id):
-            corrected = one.origin is Origin.USER and former.valid_to == former.occurred_at
-            (gone if corrected else left).append(former)
-            if corrected:
-                fresh.append(former)
-    return gone, left
 
 
 async def _maintain(unit: WriteUnit, now: datetime) -> None:

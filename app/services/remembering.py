@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, time
+from datetime import datetime
 
 import numpy as np
 
 from app.domain.chains import Ending
-from app.domain.dates import When
 from app.domain.filters import Filter
 from app.domain.ids import StatementId, ThemeId
 from app.domain.levels import Level
@@ -15,18 +14,11 @@ from app.domain.likeness import threshold
 from app.domain.namespaces import model_of
 from app.domain.provenance import MadeBy
 from app.domain.records import Origin, Statement
-from app.domain.statements import (
-    AdmissionPlan,
-    Alike,
-    Candidate,
-    Known,
-    Screened,
-    decide,
-    essences,
-    topic_of,
-)
+from app.domain.screening import Candidate, Screened
+from app.domain.statements import AdmissionPlan, Alike, Known, decide, essences, topic_of
 from app.domain.text import terms
 from app.domain.themes import policy_for
+from app.domain.validity import validity
 from app.domain.vectors import Vector
 from app.domain.wording import take_apart
 from app.storage.filters import within
@@ -68,9 +60,13 @@ async def weigh(
     topics = {topic for candidate in candidates if (topic := topic_of(candidate.text, candidate.occurred_at))}
     found = {statement.id: statement for statement in await unit.statements.related(wanted, topics)}
     found |= await unit.statements.many({id_ for _, id_ in alike.cosines} | set(shown))
+    return decide(Screened(tuple(candidates), screened.refused), await as_known(unit, found), alike)
+
+
+async def as_known(unit: ReadUnit, found: Mapping[StatementId, Statement]) -> Sequence[Known]:
+    """Stored statements as the rule of admission sees them."""
     latest = await unit.statements.latest(found)
-    known = [_known(found[id_], latest.get(id_)) for id_ in sorted(found)]
-    return decide(Screened(tuple(candidates), screened.refused), known, alike)
+    return [_known(found[id_], latest.get(id_)) for id_ in sorted(found)]
 
 
 async def write(
@@ -109,15 +105,16 @@ async def supersede(unit: WriteUnit, old: StatementId, by: StatementId, ended: d
         await shrink(unit, theme, now)
 
 
-async def shrink(unit: WriteUnit, theme: ThemeId, now: datetime) -> None:
-    """A theme goes on without the members that left it, or ends with the last."""
+async def shrink(unit: WriteUnit, theme: ThemeId, now: datetime) -> bool:
+    """A theme goes on without the members that left it, or ends with the last. Whether it goes on."""
     left = [statement for statement, _ in (await unit.statements.of_themes([theme])).get(theme, ())]
     if not left:
         await unit.themes.remove([theme])
-        return
+        return False
     vectors = await unit.embeddings.vectors(Level.STATEMENT, left)
     total = np.stack(list(vectors.values())).sum(axis=0, dtype=np.float64)
     await unit.themes.change(theme, size=len(left), vector_sum=total.astype(np.float32), now=now)
+    return True
 
 
 async def _with_sound_update(unit: WriteUnit, candidate: Candidate, vectors: Vectors) -> Candidate:
@@ -155,7 +152,8 @@ def _statement(
     now: datetime,
     ended: tuple[StatementId, datetime] | None,
 ) -> Statement:
-    by, at = ended or (None, None)
+    valid_from, valid_to = validity(candidate.when)
+    by, at = ended or (None, valid_to)
     return Statement(
         id=id_,
         text=candidate.text,
@@ -164,15 +162,10 @@ def _statement(
         support=len(candidate.messages),
         theme=None,
         occurred_at=candidate.occurred_at,
-        valid_from=begins(candidate.when),
+        valid_from=valid_from,
         valid_to=at,
         superseded_by=by,
         made_by=source.made_by,
         recorded_at=now,
         messages=candidate.messages,
     )
-
-
-def begins(when: When | None) -> datetime | None:
-    """When a time that a statement names begins."""
-    return None if when is None else datetime.combine(when.start, time.min, UTC)

@@ -43,9 +43,12 @@ def _episodes(limits: Filter) -> ColumnElement[bool]:
 
 
 def held(as_of: datetime) -> ColumnElement[bool]:
-    """Condition on statements: said by then, and not superseded or over by then."""
-    ended = statements.c.valid_to
-    return and_(statements.c.occurred_at <= as_of, or_(ended.is_(None), ended > as_of))
+    """Condition on statements: said by then, and not superseded by then.
+
+    What was said to end by itself ("until March") stays, as it does in the present: its `valid_to` tells.
+    """
+    in_place = or_(statements.c.superseded_by.is_(None), statements.c.valid_to > as_of)
+    return and_(statements.c.occurred_at <= as_of, in_place)
 
 
 def _statements(limits: Filter) -> ColumnElement[bool]:

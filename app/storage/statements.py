@@ -2,13 +2,13 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Row, Select, case, delete, func, insert, literal, select, update
+from sqlalchemy import ColumnElement, Row, Select, Update, case, delete, func, insert, literal, select, update
 
 from app.domain.errors import NotFound
 from app.domain.ids import MessageId, StatementId, ThemeId
@@ -97,12 +97,25 @@ class StatementRepository(Repository):
         if not fresh:
             return
         await self._cite([(statement, message) for message in fresh])
-        earliest = case((statements.c.occurred_at > said, literal(said, Instant)), else_=statements.c.occurred_at)
-        await self._connection.execute(
-            update(statements)
-            .where(self._own(statements), statements.c.id == statement)
-            .values(support=len(have[statement]) + len(fresh), occurred_at=earliest)
-        )
+        await self._count_support([statement])
+        await self._connection.execute(self._began(statement, said).where(statements.c.occurred_at > said))
+
+    async def withdraw(self, said_by: Collection[MessageId]) -> Mapping[StatementId, Sequence[MessageId]]:
+        """Remove the citations of messages and count support anew; returns what each statement cited of them."""
+        wanted = sorted(said_by)
+        removed: dict[StatementId, list[MessageId]] = defaultdict(list)
+        for start in range(0, len(wanted), IN_LIMIT):
+            inside = (self._own(citations), citations.c.message_id.in_(wanted[start : start + IN_LIMIT]))
+            query = select(citations.c.statement_id, citations.c.message_id).where(*inside)
+            for row in await self._connection.execute(query.order_by(*query.selected_columns)):
+                removed[StatementId(row.statement_id)].append(MessageId(row.message_id))
+            await self._connection.execute(delete(citations).where(*inside))
+        await self._count_support(list(removed))
+        return removed
+
+    async def begin(self, statement: StatementId, said: datetime) -> None:
+        """It was first said at `said`, no matter what stands there."""
+        await self._connection.execute(self._began(statement, said))
 
     async def supersede(self, statement: StatementId, by: StatementId, valid_to: datetime) -> None:
         """Another statement took its place at `valid_to`; it leaves its theme, and stays readable."""
@@ -112,12 +125,12 @@ class StatementRepository(Repository):
             .values(superseded_by=by, valid_to=valid_to, theme_id=None)
         )
 
-    async def hold_again(self, statement: StatementId) -> None:
-        """Undo `supersede`: what took its place is gone. It waits for a theme."""
+    async def hold_again(self, statement: StatementId, valid_to: datetime | None) -> None:
+        """Undo `supersede`: what took its place is gone. It waits for a theme; `valid_to` is the end it tells."""
         await self._connection.execute(
             update(statements)
             .where(self._own(statements), statements.c.id == statement)
-            .values(superseded_by=None, valid_to=None, theme_id=None)
+            .values(superseded_by=None, valid_to=valid_to, theme_id=None)
         )
 
     async def remove(self, ids: Sequence[StatementId]) -> None:
@@ -266,6 +279,23 @@ class StatementRepository(Repository):
             for row in await self._connection.execute(query.order_by(citations.c.message_id)):
                 grouped[StatementId(row.statement_id)].append(MessageId(row.message_id))
         return grouped
+
+    async def _count_support(self, ids: Sequence[StatementId]) -> None:
+        cited = (
+            select(func.count())
+            .where(self._own(citations), citations.c.statement_id == statements.c.id)
+            .correlate(statements)
+        )
+        for start in range(0, len(ids), IN_LIMIT):
+            query = update(statements).where(self._own(statements), statements.c.id.in_(ids[start : start + IN_LIMIT]))
+            await self._connection.execute(query.values(support=cited.scalar_subquery()))
+
+    def _began(self, statement: StatementId, said: datetime) -> Update:
+        """Sets the beginning; what never held, because the user corrected it, ends there too."""
+        never_held = statements.c.valid_to == statements.c.occurred_at
+        ends = case((never_held, literal(said, Instant)), else_=statements.c.valid_to)
+        query = update(statements).where(self._own(statements), statements.c.id == statement)
+        return query.values(occurred_at=said, valid_to=ends)
 
     def _select(self) -> Select[Any]:
         return select(statements).where(self._own(statements))

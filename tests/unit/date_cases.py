@@ -173,6 +173,20 @@ until [tomorrow] | 2023-05-09 until
 by [5 June] | 2023-06-05 until
 [Seven years now], and I love it | 2016 since
 I have played for about [four months now] | 2023-01 since
+It's been [a year now] since we met | 2022 since
+I have had him for [a month now] | 2023-04 since
+it has lasted over [a year now] | 2022 since
+it's [a few months now] | 2022-12-01/2023-03-31 month since
+The deadline is on [Friday]. | 2023-05-12
+My appointment's on [Thursday] | 2023-05-11
+the talk is still on [Tuesday], he told me | 2023-05-09
+I went home, as it had closed on [Saturday] | 2023-05-06
+On [Saturday], after the rain, we met her | 2023-05-06
+We met her, back in [August], at the lake | 2022-08
+2025-12-14: We arrive on [22 December] now, the 23rd was sold out | 2025-12-22
+2025-12-14: My sister arrives on [22 December] because the 23rd was sold out | 2025-12-22
+2025-12-14: The 23rd was sold out, so we arrive on [22 December] | 2025-12-22
+2025-12-14: the 23rd was sold out and we arrive on [22 December] | 2025-12-22
 [last Christmas] | 2022-12-25
 on [Christmas Eve] we sang | 2022-12-24
 it arrived [three days after Christmas] | 2022-12-28

@@ -191,6 +191,9 @@ JAPANESE = """
 """
 
 NO_DATE = """
+the rent is 950 francs a month now
+I swim twice a week now
+he is at work on Friday evenings, and the shop is busy on Friday too
 I may go, if we may
 May I ask?
 We are May's friends
@@ -217,7 +220,6 @@ on Fridays I swim
 I usually rest on the weekend
 once a week, three times a month
 Monday to Friday, nine to five
-it is on Friday
 30 February 2023-02-30
 31 June
 ticket 12-2023-05-08-9

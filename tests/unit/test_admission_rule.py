@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from app.domain.claims import excludes, read
 from app.domain.ids import MessageId, StatementId
-from app.domain.statements import Alike, Candidate, Kind, Known, RefusalReason, Screened, decide
+from app.domain.screening import Candidate, Kind, RefusalReason, Screened
+from app.domain.statements import Alike, Known, decide
 from app.domain.wording import take_apart
 
 START = datetime(2025, 1, 6, 12, tzinfo=UTC)

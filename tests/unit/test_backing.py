@@ -9,7 +9,8 @@ from app.domain.accounts import Noted, candidates
 from app.domain.backing import Backing
 from app.domain.ids import ConversationId, MessageId, StatementId
 from app.domain.messages import Message, Role
-from app.domain.statements import Kind, Known, RefusalReason, decide, screen
+from app.domain.screening import Kind, RefusalReason, screen
+from app.domain.statements import Known, decide
 from app.domain.text import terms
 
 MONDAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)

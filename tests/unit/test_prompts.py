@@ -12,7 +12,7 @@ from app.domain.chat import Prompt
 from app.domain.errors import UnusableReply
 from app.domain.fencing import Block, unfence
 from app.domain.pieces import Piece
-from app.domain.statements import Kind
+from app.domain.screening import Kind
 from app.domain.text import count_tokens
 from app.prompts import answer, boundary, episode, label, predict, statements
 

@@ -81,3 +81,21 @@ def test_other_addresses_need_to_be_allowed(host: str) -> None:
 
 def test_a_password_is_not_shown() -> None:
     assert "hunter2" not in repr(_settings(database_url="postgresql+psycopg://ada:hunter2@db/memory"))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"admit": {"mode": "direct"}}, {"admit": {"mode": "predict"}}, {"segment": {"mode": "model"}}],
+)
+def test_what_needs_a_language_model_is_refused_without_one(values: dict[str, object]) -> None:
+    with pytest.raises(ValidationError, match="XMEMORY_CHAT"):
+        Settings(_env_file=None, **values)
+    assert Settings(_env_file=None, chat="scripted", **values).chat == "scripted"
+
+
+@pytest.mark.parametrize(
+    ("chat", "mode", "expected"),
+    [("extractive", None, "extractive"), ("scripted", None, "direct"), ("scripted", "off", "off")],
+)
+def test_statements_are_drawn_by_the_model_if_there_is_one(chat: str, mode: str | None, expected: str) -> None:
+    assert Settings(_env_file=None, chat=chat, admit={"mode": mode}).admit_mode == expected

@@ -13,7 +13,8 @@ from app.domain.dates import Granularity
 from app.domain.extraction import MAX_TOKENS, extract
 from app.domain.ids import ConversationId, MessageId, StatementId
 from app.domain.messages import Image, Message, Role
-from app.domain.statements import Candidate, Kind, Known, RefusalReason, decide, screen
+from app.domain.screening import Candidate, Kind, RefusalReason, screen
+from app.domain.statements import Known, decide
 from app.domain.text import count_tokens
 
 NOON = datetime(2023, 5, 8, 12, tzinfo=UTC)
