@@ -72,10 +72,15 @@ def endings(links: Sequence[Link]) -> list[Ending]:
         if link.superseded_by is not None and link.superseded_by not in {heir.ref for heir in heirs}:
             continue
         heir = heirs[0]
-        at = heir.first if heir.first > link.last else max(heir.last, link.last)
+        at = ended_at(link, heir)
         if (link.superseded_by, link.valid_to) != (heir.ref, at):
             found.append(Ending(link.ref, heir.ref, at))
     return found
+
+
+def ended_at(link: Link, heir: Link) -> datetime:
+    """When what a link says was over: when the heir, which is the later one, was first said after it."""
+    return heir.first if heir.first > link.last else max(heir.last, link.last)
 
 
 class _Near:

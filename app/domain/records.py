@@ -23,7 +23,8 @@ class Origin(StrEnum):
 class Statement:
     """A stored statement. `occurred_at` is its evidence's time; `valid_from` / `valid_to` when it holds.
 
-    Superseded, it holds until its successor was said; else for as long as it says itself. `support` counts the messages that carry it; `theme` is None until maintenance has placed it.
+    Superseded, it holds until its successor was said; else for as long as it says itself. `support` counts the
+    messages that carry it; `theme` is None until maintenance has placed it.
     """
 
     id: StatementId

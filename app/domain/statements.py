@@ -119,7 +119,7 @@ class _Admitted:
         self._topical: dict[str | None, list[Link]] = defaultdict(list)  # what is known and what is still to come
         self._new = 0
         for statement in known:
-            self._add(_stored(statement))
+            self._add(_Entry(take_apart(statement.text, statement.occurred_at), link_of(statement), statement.id))
         self._by_id = {entry.known: entry for entry in self._entries}
         for place, candidate in enumerate(coming):
             link = _link(candidate, -1 - place)
@@ -168,11 +168,11 @@ class _Admitted:
         return link.claim.topic is None or not divides(self._topical[link.claim.topic], link, candidate.occurred_at)
 
 
-def _stored(statement: Known) -> _Entry:
-    wording = take_apart(statement.text, statement.occurred_at)
-    link = Link(
+def link_of(statement: Known) -> Link:
+    """A stored statement among those of its topic."""
+    return Link(
         ref=statement.id,
-        claim=read(wording),
+        claim=read(take_apart(statement.text, statement.occurred_at)),
         first=statement.occurred_at,
         last=statement.latest or statement.occurred_at,
         messages=statement.messages,
@@ -180,7 +180,6 @@ def _stored(statement: Known) -> _Entry:
         valid_to=statement.valid_to,
         fixed=statement.fixed,
     )
-    return _Entry(wording, link, statement.id)
 
 
 def _link(candidate: Candidate, place: int) -> Link:

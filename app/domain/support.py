@@ -9,18 +9,24 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
+from typing import TypeAlias
 
+from app.domain.claims import read
 from app.domain.dates import resolve
 from app.domain.ids import EpisodeId, StatementId
 from app.domain.messages import Message, body
 from app.domain.questions import Asks, Question, named
 from app.domain.text import count_tokens, sentences, split_long, terms
+from app.domain.verbs import base
+from app.domain.wording import take_apart
 
 SCORE_SHARE = 0.5  # of support; search has read more than words can tell
 SENTENCE_SHARE = 0.3
 MESSAGE_SHARE = 0.2  # the sentence around the fact often holds the words, the next one the fact
 ASKING = 0.5  # factor for a sentence that itself asks
+OUTDATED = 0.5  # factor for a sentence that says what no longer holds, unless the question asks for the past
 ENOUGH_NEW = 2  # terms that neither the question nor a name brings; "Take care!" has too few to say much
 ON_TIME = "@time"  # stands among the words for a date of the question; no term is written like that
 LONGEST_SENTENCE = 120  # tokens; a longer one (a log, a list without full stops) is taken in parts
@@ -34,14 +40,29 @@ class About(Enum):
     OTHER = 0.5  # another's words about something else, or their words about another
 
 
+Saying: TypeAlias = tuple[str, ...]
+"""What a statement or a sentence says; equal for those that say the same."""
+
+
+def saying(text: str, said_at: datetime) -> Saying:
+    """By topic and value where a rule is certain of them, else by the words."""
+    wording = take_apart(text, said_at)
+    claim = read(wording)
+    return (claim.topic, claim.value, claim.count, str(claim.denied)) if claim.topic else (wording.essence,)
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A message behind the evidence that search handed out, with its score in 0–1 and what led to it."""
+    """A message behind the evidence that search handed out, with its score in 0–1 and what led to it.
+
+    `outdated` are what superseded statements that cite it say (see `saying`).
+    """
 
     message: Message
     score: float
     statement: StatementId | None = None
     episode: EpisodeId | None = None
+    outdated: frozenset[Saying] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +91,11 @@ def weigh(question: Question, passages: Sequence[Passage]) -> list[Supported]:
     held = {passage.message.id: passage for passage in reversed(passages)}  # the first of a message stays
     distinct = [passage for passage in passages if held[passage.message.id] is passage]
     around = [_marks(question, body(p.message.content, p.message.images), p) for p in distinct]
-    weights = _weights((*question.words, ON_TIME) if question.dates else question.words, around)
+    asked = [base(word) for word in question.words]
+    weights = _weights([*asked, ON_TIME] if question.dates else asked, around)
     known = {ON_TIME} | {term for passage in distinct for term in terms(passage.message.who)}
     if question.asks not in {Asks.YES_NO, Asks.WHICH}:  # there, saying it again is the answer
-        known |= set(question.words)
+        known |= set(asked)
     found = [
         _support(question, passage, text, weights, marks, known)
         for passage, marks in zip(distinct, around, strict=True)
@@ -83,6 +105,10 @@ def weigh(question: Question, passages: Sequence[Passage]) -> list[Supported]:
 
 
 FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b", re.IGNORECASE)
+_FORMER = re.compile(
+    r"\b(?:was|were|did|had|used to|before|previous(?:ly)?|former(?:ly)?|earlier|first|once|originally)\b",
+    re.IGNORECASE,
+)
 SECOND_PERSON = re.compile(r"\b(?:you|your|yours|yourself)\b", re.IGNORECASE)
 
 
@@ -114,12 +140,19 @@ def _support(
     support = SCORE_SHARE * score + SENTENCE_SHARE * words + MESSAGE_SHARE * nearby
     support *= whose.value * (ASKING if text.endswith(("?", "？")) else 1.0)
     support *= min(1.0, (1 + len(marks - known)) / (1 + ENOUGH_NEW))
+    if passage.outdated and not _asks_for_the_past(question):
+        message = passage.message
+        support *= OUTDATED if saying(f"{message.who}: {text}", message.occurred_at) in passage.outdated else 1.0
     return Supported(passage, text, whose, words, nearby, support)
 
 
+def _asks_for_the_past(question: Question) -> bool:
+    return bool(question.dates) or _FORMER.search(question.text) is not None
+
+
 def _marks(question: Question, text: str, passage: Passage) -> frozenset[str]:
-    """The terms of a text, and ON_TIME where it tells of a time that the question names."""
-    found = frozenset(terms(text))
+    """The terms of a text, verbs in their base form, and ON_TIME where it tells of a time that the question names."""
+    found = frozenset(map(base, terms(text)))
     if not question.dates:
         return found
     said = passage.message.occurred_at

@@ -1,6 +1,5 @@
 """When a statement holds, by the time that it names: "since 2016" begins, "until March" ends, "in May" happened."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime, time
 
 from app.domain.dates import Open, When, resolve
@@ -25,5 +24,4 @@ def validity_of(text: str, said_at: datetime) -> Validity:
 
 def first_time(text: str, said_at: datetime) -> When | None:
     """The first time that a text names."""
-    times: Sequence[When] = resolve(text, said_at)
-    return times[0] if times else None
+    return next(iter(resolve(text, said_at)), None)

@@ -96,7 +96,7 @@ async def run(
     Raises ToolError: what `Client` raises while ingesting, or, after all is printed, if a question failed.
     """
     async with service(url) as base, connect(base) as client:
-        measured = await _measure(client, plan, conversations)
+        measured = await measure(client, plan, conversations)
     _print(measured)
     if folder is not None:
         manifest = _manifest(plan, measured, sha256)
@@ -109,7 +109,8 @@ async def run(
 # Asking ------------------------------------------------------------------------------------------------
 
 
-async def _measure(client: Client, plan: Plan, conversations: Sequence[Conversation]) -> Measured:
+async def measure(client: Client, plan: Plan, conversations: Sequence[Conversation]) -> Measured:
+    """Put the conversations in and ask everything. Raises ToolError where nothing can be measured."""
     version = await client.version()
     stored = {}
     for conversation in conversations:

@@ -1,12 +1,15 @@
 """Answer: search, then say what the evidence says, with citations, or say that it does not."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from app.domain.answers import Answer, Citation, answer
-from app.domain.support import Passage
+from app.domain.ids import MessageId
+from app.domain.records import Statement
+from app.domain.support import Passage, Saying, saying
 from app.services.composing import Composing
 from app.services.memory import MessageRef, refer
 from app.services.search import Ask, Found, Search
@@ -83,18 +86,34 @@ class Answering:
     async def _say(self, namespace: str, found: Found, asked_at: datetime) -> Answer:
         if self.composing is not None:
             return await self.composing.compose(namespace, found, asked_at)
+        outdated = await self._outdated(namespace, found)
         # Off the event loop: weighing every sentence of long messages takes seconds.
-        return await asyncio.to_thread(answer, found.question, _passages(found), known_speakers=found.speakers)
+        return await asyncio.to_thread(_answer, found, outdated)
+
+    async def _outdated(self, namespace: str, found: Found) -> Sequence[Statement]:
+        """The statements of the messages that were handed out that others have superseded, at the time asked about."""
+        messages = {message.id for hit in found.hits for message in hit.evidence.messages}
+        async with self.search.storage.read(namespace) as unit:
+            return await unit.statements.superseded(messages, found.ask.limits.as_of)
 
 
-def _passages(found: Found) -> Sequence[Passage]:
+def _answer(found: Found, outdated: Sequence[Statement]) -> Answer:
+    return answer(found.question, _passages(found, outdated), known_speakers=found.speakers)
+
+
+def _passages(found: Found, outdated: Sequence[Statement]) -> Sequence[Passage]:
     """The messages whose words were handed out, best first."""
+    said: dict[MessageId, set[Saying]] = defaultdict(set)
+    for statement in outdated:
+        for message in statement.messages:
+            said[message].add(saying(statement.text, statement.occurred_at))
     return [
         Passage(
             message=message,
             score=hit.item.score,
             statement=hit.evidence.statement,
             episode=message.episode,
+            outdated=frozenset(said.get(message.id, ())),
         )
         for hit in found.hits
         for message in hit.evidence.messages

@@ -13,7 +13,6 @@ from app.domain.backing import Backing
 from app.domain.errors import FieldError, InvalidInput, NotFound
 from app.domain.ids import MessageId, StatementId
 from app.domain.jobs import Step
-from app.domain.levels import Level
 from app.domain.messages import Message
 from app.domain.provenance import MadeBy
 from app.domain.records import Origin, Statement
@@ -27,8 +26,8 @@ from app.providers.protocols import Embedder
 from app.services.embedding import embed_parts
 from app.services.memory import CitedStatement, cited
 from app.services.once import Once
-from app.services.removing import take_out
 from app.services.remembering import Source, Vectors, add, likeness, supersede, weigh, write
+from app.services.removing import take_out
 from app.storage.repository import new_id
 from app.storage.unit_of_work import Clock, ReadUnit, Storage, WriteUnit
 
@@ -159,7 +158,7 @@ class Editing:
         """
         now = self.clock()
         async with self.storage.write(namespace) as unit:
-            await take_out(unit, [id_], now)
+            await take_out(unit, id_, now)
             await unit.directory.raise_erasures(unit.namespace.id)
             await _maintain(unit, now)
             await unit.commit()

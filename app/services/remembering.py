@@ -60,13 +60,13 @@ async def weigh(
     topics = {topic for candidate in candidates if (topic := topic_of(candidate.text, candidate.occurred_at))}
     found = {statement.id: statement for statement in await unit.statements.related(wanted, topics)}
     found |= await unit.statements.many({id_ for _, id_ in alike.cosines} | set(shown))
-    return decide(Screened(tuple(candidates), screened.refused), await as_known(unit, found), alike)
+    return decide(Screened(tuple(candidates), screened.refused), await as_known(unit, list(found.values())), alike)
 
 
-async def as_known(unit: ReadUnit, found: Mapping[StatementId, Statement]) -> Sequence[Known]:
-    """Stored statements as the rule of admission sees them."""
-    latest = await unit.statements.latest(found)
-    return [_known(found[id_], latest.get(id_)) for id_ in sorted(found)]
+async def as_known(unit: ReadUnit, found: Sequence[Statement]) -> Sequence[Known]:
+    """Stored statements as the rule of admission sees them, the oldest first."""
+    latest = await unit.statements.latest(one.id for one in found)
+    return [_known(one, latest.get(one.id)) for one in sorted(found, key=lambda one: one.id)]
 
 
 async def write(
@@ -105,16 +105,15 @@ async def supersede(unit: WriteUnit, old: StatementId, by: StatementId, ended: d
         await shrink(unit, theme, now)
 
 
-async def shrink(unit: WriteUnit, theme: ThemeId, now: datetime) -> bool:
-    """A theme goes on without the members that left it, or ends with the last. Whether it goes on."""
+async def shrink(unit: WriteUnit, theme: ThemeId, now: datetime) -> None:
+    """A theme goes on without the members that left it, or ends with the last."""
     left = [statement for statement, _ in (await unit.statements.of_themes([theme])).get(theme, ())]
     if not left:
         await unit.themes.remove([theme])
-        return False
+        return
     vectors = await unit.embeddings.vectors(Level.STATEMENT, left)
     total = np.stack(list(vectors.values())).sum(axis=0, dtype=np.float64)
     await unit.themes.change(theme, size=len(left), vector_sum=total.astype(np.float32), now=now)
-    return True
 
 
 async def _with_sound_update(unit: WriteUnit, candidate: Candidate, vectors: Vectors) -> Candidate:

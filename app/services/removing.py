@@ -1,21 +1,19 @@
 """Removing statements and the citations of messages: what is left is as if they had never been."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.domain.chains import order
-from app.domain.ids import MessageId, StatementId, ThemeId
+from app.domain.ids import MessageId, StatementId
 from app.domain.jobs import Step
 from app.domain.levels import Level
 from app.domain.records import Origin, Statement
-from app.domain.screening import Screened
-from app.domain.statements import decide, topic_of
+from app.domain.revising import revise
+from app.domain.statements import topic_of
 from app.domain.validity import validity_of
+from app.domain.wording import take_apart
 from app.services.remembering import as_known, shrink, supersede
 from app.storage.unit_of_work import ReadUnit, WriteUnit
-
-NOTHING_NEW = Screened((), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,39 +29,55 @@ async def withdraw(unit: WriteUnit, messages: Collection[MessageId], now: dateti
     """Take back what messages carry, in the caller's transaction and before they are deleted themselves.
 
     Statements that other messages carry too stay, with less support and as from when those were said; the others go,
-    with the versions that they corrected. A step that is under way and may have read the messages is discarded.
+    with the versions that they corrected. A step under way that may have read the messages is discarded.
     """
+    themes, _ = await unit.themes.counts()
     removed = await unit.statements.withdraw(messages)
+    await unit.repairs.count_support(list(removed))
     found = await unit.statements.many(removed)
-    unsupported = [id_ for id_ in removed if not found[id_].messages]
-    statements, themes = await take_out(unit, unsupported, now)
+    gone, freed = await _take(unit, [id_ for id_ in removed if not found[id_].messages], now)
     left = await unit.statements.many(removed)
     for statement in left.values():
-        await _say_later(unit, statement, removed[statement.id])
-    freed = [former for id_ in left for former in await _reconsider(unit, id_, now)]
-    themes += await _decide_anew(unit, [*left, *freed], now)
+        await _begin_later(unit, statement, removed[statement.id])
+    await _revise(unit, {*left, *freed}, now)
     await unit.directory.raise_erasures(unit.namespace.id)
     await unit.jobs.enqueue(Step.MAINTAIN, str(unit.namespace.id), {}, now)
-    return Withdrawn(sum(map(len, removed.values())), statements, themes)
+    return Withdrawn(sum(map(len, removed.values())), gone, themes - (await unit.themes.counts())[0])
 
 
-async def take_out(unit: WriteUnit, ids: Sequence[StatementId], now: datetime) -> tuple[int, int]:
-    """Remove statements with the versions that they corrected; how many, and how many themes ended. Raises NotFound.
+async def take_out(unit: WriteUnit, id_: StatementId, now: datetime) -> None:
+    """Remove a statement with the versions that it corrected. Raises NotFound.
 
-    What one of them had superseded is superseded by what supersedes that one or comes next, or holds again.
+    What it had superseded is superseded by its own successor or by what came next, or holds again.
     """
+    _, freed = await _take(unit, [id_], now)
+    await _revise(unit, freed, now)
+
+
+async def _take(unit: WriteUnit, ids: Sequence[StatementId], now: datetime) -> tuple[int, set[StatementId]]:
+    """Remove statements; returns how many went, and those that lost what had superseded them."""
     gone: dict[StatementId, Statement] = {}
-    freed: list[StatementId] = []
+    freed: set[StatementId] = set()
     for id_ in ids:
-        if id_ not in gone:
-            lost, left = await _with_corrected(unit, await unit.statements.get(id_))
-            for former in left:
-                await _pass_on(unit, former, lost[0])
-            gone |= {one.id: one for one in lost}
-            freed += [former.id for former in left]
-            await _remove(unit, [one.id for one in lost])
-    ended = [not await shrink(unit, theme, now) for theme in _themes(gone.values())]
-    return len(gone), sum(ended) + await _decide_anew(unit, [id_ for id_ in freed if id_ not in gone], now)
+        if id_ in gone:
+            continue
+        lost, formers = await _with_corrected(unit, await unit.statements.get(id_))
+        gone |= {one.id: one for one in lost}
+        for former in formers:
+            await _pass_on(unit, former, lost[0])
+            freed.add(former.id)
+    await _erase(unit, list(gone.values()), now)
+    return len(gone), freed - gone.keys()
+
+
+async def _erase(unit: WriteUnit, statements: Sequence[Statement], now: datetime) -> None:
+    """Delete statements with all by which they are found; they leave their themes."""
+    ids = [one.id for one in statements]
+    await unit.words.remove(Level.STATEMENT, ids)
+    await unit.embeddings.remove(Level.STATEMENT, ids)
+    await unit.statements.remove(ids)
+    for theme in sorted({one.theme for one in statements if one.theme is not None}):
+        await shrink(unit, theme, now)
 
 
 async def _with_corrected(unit: ReadUnit, statement: Statement) -> tuple[list[Statement], list[Statement]]:
@@ -73,16 +87,11 @@ async def _with_corrected(unit: ReadUnit, statement: Statement) -> tuple[list[St
     while fresh:
         one = fresh.pop()
         for former in await unit.statements.superseded_by(one.id):
-            corrected = _corrects(one, former)
+            corrected = one.origin is Origin.USER and former.valid_to == former.occurred_at
             (gone if corrected else left).append(former)
             if corrected:
                 fresh.append(former)
     return gone, left
-
-
-def _corrects(version: Statement, former: Statement) -> bool:
-    """Whether the user put it in the place of what therefore never held."""
-    return version.origin is Origin.USER and former.valid_to == former.occurred_at
 
 
 async def _pass_on(unit: WriteUnit, former: Statement, heir: Statement) -> None:
@@ -98,17 +107,7 @@ async def _hold_again(unit: WriteUnit, former: Statement) -> None:
     await unit.statements.hold_again(former.id, told_end)
 
 
-async def _remove(unit: WriteUnit, ids: Sequence[StatementId]) -> None:
-    await unit.words.remove(Level.STATEMENT, ids)
-    await unit.embeddings.remove(Level.STATEMENT, ids)
-    await unit.statements.remove(ids)
-
-
-def _themes(statements: Collection[Statement]) -> set[ThemeId]:
-    return {one.theme for one in statements if one.theme is not None}
-
-
-async def _say_later(unit: WriteUnit, statement: Statement, withdrawn: Sequence[MessageId]) -> None:
+async def _begin_later(unit: WriteUnit, statement: Statement, withdrawn: Sequence[MessageId]) -> None:
     """If the first to say it is among the withdrawn messages, it was first said by the first of the others."""
     said = await unit.messages.many([*withdrawn, *statement.messages])
     first = min(said[message].occurred_at for message in statement.messages)
@@ -116,24 +115,38 @@ async def _say_later(unit: WriteUnit, statement: Statement, withdrawn: Sequence[
         await unit.statements.begin(statement.id, first)
 
 
-async def _reconsider(unit: WriteUnit, id_: StatementId, now: datetime) -> list[StatementId]:
-    """What a statement superseded holds again if the statement is no longer the later one; returns what does.
-
-    Else it ended when the statement is first said now.
-    """
-    heir = await unit.statements.get(id_)
-    formers = [one for one in await unit.statements.superseded_by(id_) if not _corrects(heir, one)]
-    latest = await unit.statements.latest([id_, *(one.id for one in formers)])
-    freed = []
-    for former in formers:
-        if order(latest[id_], heir.messages) <= order(latest[former.id], former.messages):
-            await _hold_again(unit, former)
-            freed.append(former.id)
-        else:
-            ended = ending_of(...)
-            await unit.statements.supersede(former.id, id_, ended)
-    return freed
+async def _revise(unit: WriteUnit, changed: Set[StatementId], now: datetime) -> None:
+    """Let the order in which things were said tell what ends statements that changed, and what they end."""
+    found = await _near(unit, changed)
+    revision = revise(await as_known(unit, list(found.values())), changed)
+    for id_ in revision.freed:
+        await _hold_again(unit, found[id_])
+    for ending in revision.ended:
+        if not isinstance(ending.ref, int) and not isinstance(ending.by, int):
+            await supersede(unit, ending.ref, ending.by, ending.at, now)
+    for kept, twin in revision.twins:
+        await _take_in(unit, kept, twin, now)
 
 
-async def _decide_anew(unit: WriteUnit, ids: Sequence[StatementId], now: datetime) -> int:
-    """Let the rule of admission tell what ends these statements, or what they end; how many themes ended with that."""
+async def _near(unit: ReadUnit, changed: Set[StatementId]) -> Mapping[StatementId, Statement]:
+    """Statements, those that say the same or speak of the same, those that they superseded and those that did."""
+    found = dict(await unit.statements.many(changed))
+    for one in list(found.values()):
+        topic = topic_of(one.text, one.occurred_at)
+        essence = take_apart(one.text, one.occurred_at).essence
+        related = await unit.statements.related([essence], [topic] if topic else [])
+        found |= {each.id: each for each in (*related, *await unit.statements.superseded_by(one.id))}
+    heirs = [one.superseded_by for one in found.values() if one.superseded_by is not None]
+    return {**found, **await unit.statements.many(heirs)}
+
+
+async def _take_in(unit: WriteUnit, kept: StatementId, twin: StatementId, now: datetime) -> None:
+    """One statement in the place of two that say the same; it holds for as long as the second did."""
+    other = await unit.statements.get(twin)
+    await unit.statements.reinforce(kept, other.messages, other.occurred_at)
+    for former in await unit.statements.superseded_by(twin):
+        if former.id != kept:
+            await unit.statements.supersede(former.id, kept, former.valid_to or other.occurred_at)
+    if other.superseded_by is not None and other.valid_to is not None:
+        await supersede(unit, kept, other.superseded_by, other.valid_to, now)
+    await _erase(unit, [other], now)

@@ -8,7 +8,21 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Row, Select, Update, case, delete, func, insert, literal, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    Select,
+    Update,
+    and_,
+    case,
+    delete,
+    func,
+    insert,
+    literal,
+    select,
+    true,
+    update,
+)
 
 from app.domain.errors import NotFound
 from app.domain.ids import MessageId, StatementId, ThemeId
@@ -97,20 +111,20 @@ class StatementRepository(Repository):
         if not fresh:
             return
         await self._cite([(statement, message) for message in fresh])
-        await self._count_support([statement])
+        counted = update(statements).where(self._own(statements), statements.c.id == statement)
+        await self._connection.execute(counted.values(support=len(have[statement]) + len(fresh)))
         await self._connection.execute(self._began(statement, said).where(statements.c.occurred_at > said))
 
     async def withdraw(self, said_by: Collection[MessageId]) -> Mapping[StatementId, Sequence[MessageId]]:
-        """Remove the citations of messages and count support anew; returns what each statement cited of them."""
+        """Remove the citations of messages; returns what each statement cited of them. Its support is not counted."""
         wanted = sorted(said_by)
         removed: dict[StatementId, list[MessageId]] = defaultdict(list)
         for start in range(0, len(wanted), IN_LIMIT):
-            inside = (self._own(citations), citations.c.message_id.in_(wanted[start : start + IN_LIMIT]))
-            query = select(citations.c.statement_id, citations.c.message_id).where(*inside)
+            chunk = citations.c.message_id.in_(wanted[start : start + IN_LIMIT])
+            query = select(citations.c.statement_id, citations.c.message_id).where(self._own(citations), chunk)
             for row in await self._connection.execute(query.order_by(*query.selected_columns)):
                 removed[StatementId(row.statement_id)].append(MessageId(row.message_id))
-            await self._connection.execute(delete(citations).where(*inside))
-        await self._count_support(list(removed))
+            await self._connection.execute(delete(citations).where(self._own(citations), chunk))
         return removed
 
     async def begin(self, statement: StatementId, said: datetime) -> None:
@@ -145,6 +159,19 @@ class StatementRepository(Repository):
     async def superseded_by(self, statement: StatementId) -> Sequence[Statement]:
         """The statements whose place this one took."""
         return await self._fetch(self._select().where(statements.c.superseded_by == statement))
+
+    async def superseded(self, cited: Collection[MessageId], as_of: datetime | None) -> Sequence[Statement]:
+        """Statements that cite any of these messages and whose place another has taken, by now or by then."""
+        then = true() if as_of is None else statements.c.valid_to <= as_of
+        over = and_(statements.c.superseded_by.is_not(None), then)
+        wanted = sorted(cited)
+        found: dict[StatementId, Statement] = {}
+        for start in range(0, len(wanted), IN_LIMIT):
+            chunk = citations.c.message_id.in_(wanted[start : start + IN_LIMIT])
+            citing = select(citations.c.statement_id).where(self._own(citations), chunk)
+            rows = await self._fetch(self._select().where(over, statements.c.id.in_(citing)))
+            found |= {statement.id: statement for statement in rows}
+        return [found[id_] for id_ in sorted(found)]
 
     async def related(self, essences: Iterable[str], topics: Iterable[str]) -> Sequence[Statement]:
         """Statements, current or not, that say the same or speak of the same; of very many the newest."""
@@ -279,16 +306,6 @@ class StatementRepository(Repository):
             for row in await self._connection.execute(query.order_by(citations.c.message_id)):
                 grouped[StatementId(row.statement_id)].append(MessageId(row.message_id))
         return grouped
-
-    async def _count_support(self, ids: Sequence[StatementId]) -> None:
-        cited = (
-            select(func.count())
-            .where(self._own(citations), citations.c.statement_id == statements.c.id)
-            .correlate(statements)
-        )
-        for start in range(0, len(ids), IN_LIMIT):
-            query = update(statements).where(self._own(statements), statements.c.id.in_(ids[start : start + IN_LIMIT]))
-            await self._connection.execute(query.values(support=cited.scalar_subquery()))
 
     def _began(self, statement: StatementId, said: datetime) -> Update:
         """Sets the beginning; what never held, because the user corrected it, ends there too."""

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, delete, func, insert, select, update
 from app.domain.bm25 import Postings
 from app.domain.levels import Level
 from app.storage.filters import Within
-from app.storage.repository import Repository
+from app.storage.repository import IN_LIMIT, Repository
 from app.storage.tables import postings, word_statistics
 
 IdT = TypeVar("IdT", bound=UUID)
@@ -71,10 +71,13 @@ class WordRepository(Repository):
 
     async def remove(self, level: Level, items: Collection[UUID]) -> None:
         """Remove the postings of these items, which have some."""
-        inside = (postings.c.level == level.value, postings.c.item_id.in_(sorted(items)))
-        total = select(func.coalesce(func.sum(postings.c.frequency), 0)).where(self._own(postings), *inside)
-        await self._count(level, -len(items), -int((await self._connection.execute(total)).scalar_one()))
-        await self._connection.execute(delete(postings).where(self._own(postings), *inside))
+        wanted = sorted(items)
+        for start in range(0, len(wanted), IN_LIMIT):
+            chunk = wanted[start : start + IN_LIMIT]
+            inside = (postings.c.level == level.value, postings.c.item_id.in_(chunk))
+            total = select(func.coalesce(func.sum(postings.c.frequency), 0)).where(self._own(postings), *inside)
+            await self._count(level, -len(chunk), -int((await self._connection.execute(total)).scalar_one()))
+            await self._connection.execute(delete(postings).where(self._own(postings), *inside))
 
     async def _rows(self, matches: Sequence[ColumnElement[bool]], within: Within | None) -> Sequence[Any]:
         columns = (postings.c.item_id, postings.c.term, postings.c.frequency, postings.c.length)

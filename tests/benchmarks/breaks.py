@@ -37,7 +37,8 @@ def copy_tree(into: Path) -> None:
 
 def red(tree: Path, tests: Sequence[str], postgres: str) -> set[str]:
     """Which of these tests fail in this tree. Raises RuntimeError if they could not be run."""
-    command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", "no:cacheprovider", "-rf"]
+    # Few tests at a time: more processes than one would only take longer to start.
+    command = [sys.executable, "-m", "pytest", "-o", "addopts=", "-q", "--tb=no", "-p", "no:cacheprovider", "-rf"]
     environment = {**os.environ, "TEST_POSTGRES_URL": postgres, "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run(

@@ -52,6 +52,15 @@ async def test_yesterday_is_the_day_before_it_was_said(api: Api, ada: str) -> No
     assert answered["usage"]["context_tokens"] == answered["tokens"] == count_tokens(answered["context"])
 
 
+async def test_case_34_yesterday_is_relative_to_the_message(api: Api, ada: str) -> None:
+    await api.say(ada, "I went to the support group yesterday.", speaker="Ada", occurred_at="2023-05-08T10:00:00Z")
+    await api.settle(ada)
+    for question in ("When did I go?", "When did Ada go to the support group?"):
+        answered = (await api.post(route(ada, "answer"), json={"query": question})).json()
+        assert "7 May 2023" in answered["answer"], question
+        assert answered["citations"][0]["quote"] == "I went to the support group yesterday."
+
+
 async def test_get_and_post_agree(api: Api, ada: str) -> None:
     await _chat(api, ada)
     wanted = {"max_tokens": 500, "question_date": "2023-06-01T00:00:00Z"}

@@ -66,6 +66,44 @@ async def test_as_of_lists_and_searches_what_held_then(api: Api, ada: str, as_of
     assert [item["text"] for item in items if "live" in item["text"]] == listed
 
 
+async def test_what_is_told_to_last_until_a_time_ends_there_and_stays_current(api: Api, ada: str) -> None:
+    told = (
+        "I'm staying with my aunt until March.",
+        "I have played the cello since 2016.",
+        "I moved to Velmar in 2019.",
+    )
+    for text in told:
+        await tell(api, ada, text, "2023-11-08")
+    found = {one["text"]: one for one in await statements(api, ada)}
+    spans = {text: (one["valid_from"], one["valid_to"]) for text, one in found.items()}
+    assert spans == {
+        "Ada: I'm staying with my aunt until March (2024).": (None, "2024-03-31T23:59:59.999999Z"),
+        "Ada: I have played the cello since 2016.": ("2016-01-01T00:00:00Z", None),
+        "Ada: I moved to Velmar in 2019.": ("2019-01-01T00:00:00Z", None),
+    }
+    assert {one["text"] for one in await statements(api, ada, as_of="2024-06-01")} == found.keys()
+    await tell(api, ada, "I stopped staying with my aunt.", "2023-12-08")
+    await assert_whole(api, ada)
+
+
+async def test_case_27_an_update_that_looks_like_a_duplicate(api: Api, ada: str) -> None:
+    await tell(api, ada, "I have worked at Lumen for 5 years.", "2024-01-01")
+    await tell(api, ada, "I have worked at Lumen for 5 years.", "2024-01-02")
+    [twice] = await statements(api, ada)
+    assert (twice["support"], [one["sequence"] for one in twice["messages"]]) == (2, [1, 2])
+    await tell(api, ada, "I have worked at Lumen for 6 years now.", "2024-10-27")
+    [current] = await statements(api, ada)
+    assert "6 years" in current["text"]
+    both = await statements(api, ada, include="superseded")
+    assert [one["superseded_by"] for one in both] == [current["id"], None]
+    assert [one["id"] for one in await statements(api, ada, as_of="2024-04-10")] == [twice["id"]]
+    for limits, years, others in (({}, "6", "5"), ({"as_of": "2024-04-10"}, "5", "6")):
+        for question in ("How long has Ada worked at Lumen?", "How many years has Ada worked at Lumen?"):
+            answered = (await api.post(f"/v1/namespaces/{ada}/answer", json={"query": question, **limits})).json()
+            assert years in answered["answer"], (question, limits)
+            assert others not in answered["answer"], (question, limits)
+
+
 async def test_a_client_brings_statements_through_the_same_rule(api: Api, ada: str) -> None:
     await tell(api, ada, "I live in Velmar. My bike is red.", "2024-01-01", external_id="one", conversation="c")
     await tell(api, ada, "We went to see the new flat in Nordhagen.", "2025-01-01", external_id="two", conversation="c")

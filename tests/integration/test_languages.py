@@ -57,10 +57,10 @@ async def test_content_and_metadata_come_back_character_by_character(api: Api, a
         ("turkish", ("İstanbul",)),
     ],
 )
-async def test_statements_and_titles_keep_their_language(
+async def test_case_22_statements_and_titles_keep_their_language(
     api: Api, ada: str, language: str, names: tuple[str, ...]
 ) -> None:
-    """Case 22, without a language model."""
+    """Without a language model."""
     await api.say(ada, TEXTS[language], speaker="Lin")
     await api.settle(ada)
     statements = " ".join(row["text"] for row in await api.all(f"/v1/namespaces/{ada}/statements"))
@@ -89,10 +89,10 @@ FILLER = {
         ),
     ],
 )
-async def test_keywords_are_found_after_200_other_messages(
+async def test_case_23_keywords_are_found_after_200_other_messages(
     api: Api, ada: str, language: str, content: str, queries: tuple[str, ...]
 ) -> None:
-    """Case 23: by the keyword arm alone."""
+    """By the keyword arm alone."""
     await api.say(ada, *(FILLER[language].format(number) for number in range(200)))
     await api.say(ada, content)
     await api.settle(ada)

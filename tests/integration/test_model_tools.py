@@ -69,7 +69,7 @@ def test_check_of_a_local_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("XMEMORY_CHAT", "transformers")
     monkeypatch.setenv("XMEMORY_CHAT_MODEL", str(tiny_model.write(tmp_path / "tiny")))
     result = run("check")
-    assert "window 1,024 tokens" in result.output
+    assert "1,024 tokens" in result.output
     assert "prefix reuse" in result.output
     assert "nats a token" in result.output
 

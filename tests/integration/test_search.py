@@ -209,8 +209,8 @@ async def test_limits_hold_for_every_level(api: Api, ada: str) -> None:
         assert "Madrid" not in found["context"]
 
 
-async def test_times_of_any_zone_bound_a_search(api: Api, ada: str) -> None:
-    """Case 32: also where the sign of an offset stands unescaped in a query string."""
+async def test_case_32_times_of_any_zone_bound_a_search(api: Api, ada: str) -> None:
+    """Also where the sign of an offset stands unescaped in a query string."""
     times = ("2025-03-09T23:30:00-05:00", "2025-03-10T04:45:00Z", "2025-03-10T12:00:00")
     body = [{"role": "user", "content": f"tea number {n}", "occurred_at": at} for n, at in enumerate(times, start=1)]
     assert (await api.post(messages_path(ada), json={"messages": body})).status_code == 202
@@ -220,6 +220,9 @@ async def test_times_of_any_zone_bound_a_search(api: Api, ada: str) -> None:
         "2025-03-10T04:45:00Z",
         "2025-03-10T12:00:00Z",
     ]
+    for wrong in (1741579200, "2025-02-30", "0001-01-01T00:00:00+05:00", "9999-12-31T23:59:59-05:00"):
+        reply = await api.post(messages_path(ada), json={"messages": [{**body[0], "occurred_at": wrong}]})
+        assert_problem(reply, 422, "#/messages/0/occurred_at")
     await api.settle(ada)
     for since in ("2025-03-10T04:40:00Z", "2025-03-09T23:40:00-05:00", "2025-03-10T05:40:00+01:00"):
         reply = await api.get(f"/v1/namespaces/{ada}/search?q=tea&levels=message&from={since}")

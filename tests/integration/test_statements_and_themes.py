@@ -22,6 +22,7 @@ from tests.integration.support import (
     post,
     remembered,
     rows,
+    search,
     succeed,
 )
 
@@ -87,6 +88,25 @@ async def test_case_3_greetings_give_nothing_and_the_job_says_so(api: Api, ada: 
         assert job["state"] == "succeeded"
         assert job["result"]["reason"] == "nothing to remember"
         assert (job["result"]["new"], job["error"]) == (0, None)
+
+
+async def test_case_26_recalled_text_is_not_new_evidence(api: Api, ada: str) -> None:
+    await api.say(ada, "My sister Ines is allergic to peanuts.", "I work as a nurse in Porto.", speaker="Ada")
+    await api.settle(ada)
+    before = await api.all(f"/v1/namespaces/{ada}/statements", include="superseded")
+    assert len(before) == 2
+    for number in range(5):
+        context = (await search(api, ada, "What is Ines allergic to?"))["context"]
+        assert "peanuts" in context
+        quoted = "\n".join(f"> {line}" for line in context.splitlines())
+        await api.say(ada, context, role="system", conversation=f"system-{number}")
+        for form in (context, quoted, f"From memory:\n{context}", f"You told me: “{before[0]['text']}”"):
+            await api.say(ada, form, role="assistant", speaker="Botty", conversation=f"said-{number}")
+    rules = "You are Botty, an assistant who lives in Velmar, loves tea and has worked at Lumen for 5 years. " * 170
+    assert len(rules.split()) > 3000
+    await api.say(ada, rules, role="system")
+    await api.settle(ada)
+    assert await api.all(f"/v1/namespaces/{ada}/statements", include="superseded") == before
 
 
 async def test_a_fact_told_again_is_reinforced_not_doubled(api: Api, ada: str) -> None:

@@ -1,5 +1,6 @@
 """Answers without a language model: spans, dates, citations, abstention."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -11,7 +12,7 @@ from app.domain.answers import NO_EVIDENCE, WRONG_PERSON, Answer, answer
 from app.domain.ids import ConversationId, EpisodeId, MessageId, StatementId
 from app.domain.messages import Message, Role
 from app.domain.questions import read
-from app.domain.support import About, Passage, about, weigh
+from app.domain.support import About, Passage, about, saying, weigh
 
 SPEAKERS = ["Caroline", "Melanie"]
 MAY_8 = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
@@ -51,6 +52,23 @@ def test_when_resolves_a_relative_date_against_its_message_and_cites_it() -> Non
     assert (citation.statement, citation.episode) == (UUID(int=101), UUID(int=201))
     assert not reply.abstained
     assert reply.reason is None
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How long has Caroline worked at Lumen?", "6 years"),
+        ("How long had Caroline worked there before?", "5 years"),
+    ],
+)
+def test_what_was_superseded_gives_way_unless_the_past_is_asked_for(question: str, expected: str) -> None:
+    over = frozenset([saying("Caroline: I have worked at Lumen for 5 years.", MAY_8)])
+    old = replace(said(1, "Caroline: I have worked at Lumen for 5 years. I like it.", 0.8), outdated=over)
+    assert ask(question, old, said(2, "Caroline: I have worked at Lumen for 6 years now.", 0.7)).text == expected
+
+
+def test_a_verb_is_known_in_its_past_form() -> None:
+    assert ask("When did I go?", said(1, "Caroline: I went to the support group yesterday.", 0.0)).text == "7 May 2023"
 
 
 def test_when_an_undated_event_was_told_it_happened_by_that_day() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -168,8 +169,8 @@ def test_mending_that_drops_what_was_said_is_refused() -> None:
     ['{"', "{a: ", "[{", '{"a":1}', "{}", '"', "</think>", "{a:}", ",]", "{}</think>", "{</think>", '{"a":</think>'],
 )
 def test_reading_is_linear(piece: str) -> None:
+    """What is quadratic would take minutes; a busy machine is slow by itself."""
     begun = time.perf_counter()
-    try:
+    with suppress(UnusableReply):
         read_object(piece * (LONGEST // len(piece)), SCHEMA)
-    except UnusableReply:
-        assert time.perf_counter() - begun < 2
+    assert time.perf_counter() - begun < 30
