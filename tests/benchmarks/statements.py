@@ -79,7 +79,7 @@ async def _statements(api: Api, namespace: str) -> list[dict[str, Any]]:
 
 def _table(kept: Sequence[Kept]) -> Table:
     table = Table(title="Statements")
-    for head in ("", "messages", "statements", "a message", "tokens", "cited", "superseded", "twice or more"):
+    for head in ("", "messages", "statements", "a message", "tokens", "cited", "superseded", "on several"):
         table.add_column(head, justify="right")
     for one in kept:
         table.add_row(one.conversation.name, *_cells([one]), end_section=one is kept[-1])
