@@ -65,6 +65,8 @@ class Maintenance:
             decision = await asyncio.to_thread(_decide, situation, policy, with_model=self.labels)
             async with self.storage.write(attempt.namespace) as unit:
                 await unit.jobs.check(attempt, unit.namespace.erasures)
+                if not await _holds(unit, situation):
+                    continue  # a client edited statements meanwhile: plan again, from what is there now
                 await _apply(unit, decision, self.clock())
                 await unit.commit()
             done["placed"] += len(situation.new)
@@ -95,6 +97,15 @@ async def _situation(unit: ReadUnit, neighbours: int) -> _Situation:
     near, texts = await _states(unit, sorted(ids))
     texts |= {key: statement.text for key, statement in (await unit.statements.many(waiting)).items()}
     return _Situation(new, near, texts, await unit.messages.speakers(), await unit.themes.many(ids))
+
+
+async def _holds(unit: ReadUnit, situation: _Situation) -> bool:
+    """Whether all that a plan was made from is still so: edits come from requests, beside the order of the jobs."""
+    waiting = await unit.statements.many(member.id for member in situation.new)
+    still = [one for one in waiting.values() if one.theme is None and one.superseded_by is None]
+    themes = await unit.themes.many(situation.themes)
+    versions = {id_: theme.version for id_, theme in situation.themes.items()}
+    return len(still) == len(situation.new) and versions == {id_: theme.version for id_, theme in themes.items()}
 
 
 async def _states(unit: ReadUnit, ids: Sequence[ThemeId]) -> tuple[Sequence[ThemeState], dict[StatementId, str]]:

@@ -168,15 +168,17 @@ class _Run:
         return True
 
     async def _switch(self, dimension: int) -> bool:
-        """From now on the namespace is read with what was made ready. False if an item lacks it."""
+        """From now on the namespace is read with what was made ready. False if an item lacks it, or a theme changed."""
         storage, namespace = self.service.storage, self.attempt.namespace
         async with storage.read(namespace) as unit:
-            erasures = unit.namespace.erasures
+            erasures, versions = unit.namespace.erasures, await unit.themes.versions()
             sums = await _sums(unit, dimension)
         async with storage.write(namespace) as unit:
             await unit.jobs.report(self.attempt, self.progress())
             if unit.namespace.erasures != erasures or await self._lacks_some(unit):
                 return False
+            if await unit.themes.versions() != versions:
+                return False  # a client edited statements meanwhile: the sums are of others
             await unit.themes.set_sums(sums)
             await unit.directory.switch_embeddings(unit.namespace)
             await unit.commit()

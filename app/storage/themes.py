@@ -132,6 +132,11 @@ class ThemeRepository(Repository):
         )
         return changed.rowcount == 1
 
+    async def versions(self) -> Mapping[ThemeId, int]:
+        """The version of each theme: raised whenever its members change."""
+        rows = await self._connection.execute(select(themes.c.id, themes.c.version).where(self._own(themes)))
+        return {ThemeId(row.id): row.version for row in rows}
+
     async def degraded(self, limit: int) -> Sequence[Theme]:
         """Themes whose label stands in for a better one, longest first."""
         query = select(*SHOWN).where(self._own(themes), themes.c.degraded)

@@ -42,7 +42,8 @@ async def test_every_curl_line_of_the_readme_works() -> None:
     assert len(replies) == 12
     assert not [reply for _, reply in replies if "/problems/" in str(reply.get("type"))]
     by_route = {
-        re.search(r"/(messages|flush|answer|search|episodes|jobs)\b", command): reply for command, reply in replies
+        re.search(r"/(messages|flush|answer|search|episodes|jobs|status)\b", command): reply
+        for command, reply in replies
     }
     named = {match[1]: reply for match, reply in by_route.items() if match}
     assert named["messages"]["accepted"] == 2
@@ -52,4 +53,5 @@ async def test_every_curl_line_of_the_readme_works() -> None:
     assert "peanuts" in named["search"]["context"]
     assert named["search"]["tokens"] <= 500
     assert named["episodes"]["items"]
+    assert named["status"]["failed_jobs"] == 0
     assert {job["kind"] for job in named["jobs"]["items"]} == {"segment", "admit", "maintain"}
