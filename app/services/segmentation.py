@@ -11,6 +11,7 @@ import numpy as np
 from app.domain.episodes import Episode
 from app.domain.errors import Discarded
 from app.domain.ids import ConversationId, EpisodeId
+from app.domain.invariants import shown
 from app.domain.jobs import Attempt, Step
 from app.domain.levels import Level
 from app.domain.messages import Message, render
@@ -132,8 +133,8 @@ class Segmentation:
     async def _close(self, attempt: Attempt, messages: Sequence[Message], run: Run) -> None:
         """Write one episode with its messages and the job that will admit it."""
         episode = await asyncio.to_thread(_episode, messages, run, degraded=self.mode.retold)
-        shown = f"{episode.title}\n{episode.narrative}"
-        [vectors] = await embed_parts(self.embedders.of(attempt.embedding_profile), [shown])
+        text = shown(episode)
+        [vectors] = await embed_parts(self.embedders.of(attempt.embedding_profile), [text])
         now = self.clock()
         async with self.storage.write(attempt.namespace) as unit:
             await unit.jobs.check(attempt, unit.namespace.erasures)
@@ -141,7 +142,7 @@ class Segmentation:
             moved = await unit.messages.assign(episode.id, [message.id for message in messages])
             if moved != len(messages):
                 raise Discarded("some of the messages left the buffer meanwhile")
-            await unit.words.add(Level.EPISODE, {episode.id: terms(shown)})
+            await unit.words.add(Level.EPISODE, {episode.id: terms(text)})
             await unit.embeddings.add(Level.EPISODE, {episode.id: vectors})
             await unit.jobs.enqueue(Step.ADMIT, str(episode.id), {}, now, first_sequence=episode.first_sequence)
             if self.mode.narrates:

@@ -12,6 +12,7 @@ from app.container import Container, build
 from app.settings import Settings
 from tests.conftest import Api, serving
 from tests.integration.reembed import remember
+from tests.integration.stubbed import Stub, stubbed
 from tests.servers import database_of
 
 
@@ -42,6 +43,20 @@ def _clone(server: str, template: str) -> Iterator[str]:
     yield database_of(server, name)
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(scope="module")
+async def server() -> AsyncIterator[Stub]:
+    """An OpenAI-compatible endpoint."""
+    async with stubbed() as running:
+        yield running
+
+
+@pytest.fixture
+async def stub(server: Stub) -> AsyncIterator[Stub]:
+    """The endpoint, as if it had just begun."""
+    yield server
+    server.reset()
 
 
 @pytest.fixture

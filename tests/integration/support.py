@@ -191,6 +191,15 @@ async def drain(built: Container, namespace: str, *, until: Step | None = None) 
     return None
 
 
+async def waiting(built: Container, contents: Sequence[str], step: Step) -> Attempt:
+    """Post messages and close them; the namespace's next job, just claimed, is of this kind."""
+    await post(built, "ada", *contents)
+    await built.services.flush.flush("ada", None, 0)
+    attempt = await drain(built, "ada", until=step)
+    assert attempt is not None
+    return attempt
+
+
 async def enqueue(built: Container, namespace: NamespaceId, *keys: str, kind: Step = Step.SEGMENT) -> list[JobId]:
     async with built.storage.write(namespace) as unit:
         made = [await unit.jobs.enqueue(kind, key, {}, utc_now()) for key in keys]

@@ -17,7 +17,7 @@ from app.settings import Settings
 from app.storage.unit_of_work import ReadUnit, Storage
 from tests.conftest import Api
 from tests.integration.reembed import findings, finish, service, step
-from tests.integration.support import assert_whole, drain, post, succeed
+from tests.integration.support import assert_whole, drain, post, succeed, waiting
 
 FIRST, SECOND = (f"Ada: I adopted a grey kitten named {name} at the shelter." for name in ("Miso", "Momo"))
 
@@ -53,10 +53,7 @@ async def test_a_correction_while_maintenance_thinks(built: Container, settings:
     await post(built, "ada", FIRST.removeprefix("Ada: "))
     await built.services.flush.flush("ada", None, 0)
     await drain(built, "ada")
-    await post(built, "ada", SECOND.removeprefix("Ada: "))
-    await built.services.flush.flush("ada", None, 0)
-    attempt = await drain(built, "ada", until=Step.MAINTAIN)
-    assert attempt is not None
+    attempt = await waiting(built, [SECOND.removeprefix("Ada: ")], Step.MAINTAIN)
     id_ = (await _statements(built))[edited]
     storage = meddled(built.storage, lambda: built.services.editing.correct("ada", id_, f"{edited[:-1]} or so."))
     done = await handlers.maintain(Maintenance(storage, utc_now)).run(attempt)

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine, event, make_url, update
 from app.container import Container, build
 from app.domain.errors import Discarded
 from app.domain.ids import NamespaceId
-from app.domain.jobs import Attempt, Step
+from app.domain.jobs import Step
 from app.domain.messages import Draft, Role
 from app.services.memory import Memory
 from app.services.once import Once
@@ -24,6 +24,7 @@ from tests.integration.support import (
     remembered,
     rows,
     succeed,
+    waiting,
 )
 
 FACTS = ("My sister Ines is allergic to peanuts.", "I moved to Lisbon last week.")
@@ -45,18 +46,9 @@ def _without_a_bell(built: Container) -> Container:
     return replace(built, services=replace(built.services, memory=broken))
 
 
-async def _waiting(built: Container, step: Step) -> Attempt:
-    """A namespace whose next job, just claimed, is of this kind."""
-    await post(built, "ada", *FACTS)
-    await built.services.flush.flush("ada", None, 0)
-    attempt = await drain(built, "ada", until=step)
-    assert attempt is not None
-    return attempt
-
-
 @pytest.mark.parametrize("step", [Step.SEGMENT, Step.ADMIT])
 async def test_a_steps_rows_and_the_job_that_follows_are_one_transaction(built: Container, step: Step) -> None:
-    attempt = await _waiting(built, step)
+    attempt = await waiting(built, FACTS, step)
     before, work = await remembered(built), await rows(built)
     with pytest.raises(ConnectionError):
         await kinds(_without_a_bell(built))[step].run(attempt)
@@ -80,7 +72,7 @@ async def test_messages_their_job_and_the_kept_answer_are_one_transaction(built:
 
 @pytest.mark.parametrize("step", [Step.SEGMENT, Step.ADMIT])
 async def test_no_connection_is_held_while_a_model_thinks(built: Container, step: Step) -> None:
-    attempt = await _waiting(built, step)
+    attempt = await waiting(built, FACTS, step)
     pool = built.storage.engines.write.sync_engine.pool
     held: list[int] = []
 
@@ -94,7 +86,7 @@ async def test_no_connection_is_held_while_a_model_thinks(built: Container, step
 
 async def test_messages_that_left_the_buffer_meanwhile_are_in_no_second_episode(built: Container) -> None:
     await post(built, "ada", "I like tea.", conversation="first")
-    attempt = await _waiting(built, Step.SEGMENT)
+    attempt = await waiting(built, FACTS, Step.SEGMENT)
     while attempt.job.payload["close_through"] == 1:  # of the other conversation
         await succeed(built, attempt, await kinds(built)[Step.SEGMENT].run(attempt))
         attempt = await claim(built, attempt.namespace)
@@ -139,7 +131,7 @@ async def test_an_episode_costs_the_same_however_much_is_stored(built: Container
     costs = []
     for _ in range(8):
         sent.clear()
-        attempt = await _waiting(built, Step.SEGMENT)
+        attempt = await waiting(built, FACTS, Step.SEGMENT)
         await succeed(built, attempt, await kinds(built)[Step.SEGMENT].run(attempt))
         costs.append((len(sent), sum(count for _, count in sent)))
         await drain(built, "ada")

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -27,18 +26,6 @@ from app.providers.structured import ask
 from app.stub.faults import Fault
 from app.telemetry.metrics import Metrics
 from tests.integration.stubbed import KEY, READY, SECRET, Stub, checked, question, stubbed
-
-
-@pytest.fixture(scope="module")
-async def server() -> AsyncIterator[Stub]:
-    async with stubbed() as running:
-        yield running
-
-
-@pytest.fixture
-async def stub(server: Stub) -> AsyncIterator[Stub]:
-    yield server
-    server.reset()
 
 
 @pytest.fixture

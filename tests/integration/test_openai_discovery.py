@@ -1,7 +1,6 @@
 """What an OpenAI-compatible endpoint can do is found out over real HTTP: once, together, and again if it failed."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
@@ -10,19 +9,7 @@ from app.domain.errors import ProviderRefused, ProviderUnavailable
 from app.providers.protocols import Structured
 from app.providers.structured import ask
 from app.stub.faults import Fault, Kind
-from tests.integration.stubbed import PATIENCE, READY, Stub, checked, question, stubbed
-
-
-@pytest.fixture(scope="module")
-async def server() -> AsyncIterator[Stub]:
-    async with stubbed() as running:
-        yield running
-
-
-@pytest.fixture
-async def stub(server: Stub) -> AsyncIterator[Stub]:
-    yield server
-    server.reset()
+from tests.integration.stubbed import PATIENCE, READY, Stub, checked, question
 
 
 async def test_discovery_is_made_once_and_shared(stub: Stub) -> None:

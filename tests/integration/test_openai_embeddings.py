@@ -1,7 +1,5 @@
 """Embeddings over real HTTP: each fault of the endpoint ends in the right vectors or in the right error."""
 
-from collections.abc import AsyncIterator
-
 import numpy as np
 import pytest
 
@@ -18,21 +16,9 @@ from app.providers.embeddings_openai import BATCH_TEXTS, BATCH_TOKENS, OpenAIEmb
 from app.providers.protocols import Profile
 from app.providers.scripted import ScriptedEmbedder
 from app.stub.faults import Fault
-from tests.integration.stubbed import KEY, SECRET, Stub, stubbed
+from tests.integration.stubbed import KEY, SECRET, Stub
 
 TEXTS = ["the bike is called Rosinante", SECRET, "tea in the morning"]
-
-
-@pytest.fixture(scope="module")
-async def server() -> AsyncIterator[Stub]:
-    async with stubbed() as running:
-        yield running
-
-
-@pytest.fixture
-async def stub(server: Stub) -> AsyncIterator[Stub]:
-    yield server
-    server.reset()
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from tests.integration.support import (
     rows,
     search,
     succeed,
+    waiting,
 )
 
 FACTS = (
@@ -144,18 +145,9 @@ async def test_a_theme_holds_the_sum_of_its_members_vectors(built: Container) ->
 STEPS = (Step.SEGMENT, Step.ADMIT, Step.MAINTAIN)
 
 
-async def _waiting(built: Container, step: Step) -> Attempt:
-    """A namespace whose next job, just claimed, is of this kind."""
-    await post(built, "ada", *FACTS)
-    await built.services.flush.flush("ada", None, 0)
-    attempt = await drain(built, "ada", until=step)
-    assert attempt is not None
-    return attempt
-
-
 @pytest.mark.parametrize("step", STEPS)
 async def test_a_step_run_twice_gives_the_same_rows(built: Container, step: Step) -> None:
-    attempt = await _waiting(built, step)
+    attempt = await waiting(built, FACTS, step)
     run = kinds(built)[step].run
     before = await remembered(built)
     await run(attempt)
@@ -167,7 +159,7 @@ async def test_a_step_run_twice_gives_the_same_rows(built: Container, step: Step
 
 
 async def test_an_episode_is_admitted_exactly_once(built: Container) -> None:
-    attempt = await _waiting(built, Step.ADMIT)
+    attempt = await waiting(built, FACTS, Step.ADMIT)
     run = kinds(built)[Step.ADMIT].run
     assert (await run(attempt))["new"] == len(FACTS)
     assert "new" not in await run(attempt), "it is not even looked at again"
@@ -176,7 +168,7 @@ async def test_an_episode_is_admitted_exactly_once(built: Container) -> None:
 @pytest.mark.parametrize("step", STEPS)
 async def test_a_step_taken_up_by_another_attempt_gives_the_same_rows(built: Container, step: Step) -> None:
     """The process dies after the step's commit and before its job is settled."""
-    attempt = await _waiting(built, step)
+    attempt = await waiting(built, FACTS, step)
     run = kinds(built)
     await run[step].run(attempt)
     once = await remembered(built)
@@ -209,7 +201,7 @@ async def _erase_something(built: Container, attempt: Attempt) -> None:
 async def test_an_overtaken_step_writes_nothing(
     built: Container, step: Step, overtake: Callable[[Container, Attempt], Awaitable[None]]
 ) -> None:
-    attempt = await _waiting(built, step)
+    attempt = await waiting(built, FACTS, step)
     before = await remembered(built)
     await overtake(built, attempt)
     with pytest.raises(Discarded):
@@ -222,7 +214,7 @@ async def test_an_overtaken_step_writes_nothing(
 async def test_a_step_overtaken_while_it_thinks_writes_nothing(
     built: Container, step: Step, calls: int, overtake: Callable[[Container, Attempt], Awaitable[None]]
 ) -> None:
-    attempt = await _waiting(built, step)
+    attempt = await waiting(built, FACTS, step)
     before = await built.services.namespaces.status("ada")
     embedder = Interrupting(lambda: overtake(built, attempt), calls)
     with pytest.raises(Discarded):
@@ -232,7 +224,7 @@ async def test_a_step_overtaken_while_it_thinks_writes_nothing(
 
 
 async def test_a_message_leaves_the_buffer_only_with_its_episode(built: Container) -> None:
-    attempt = await _waiting(built, Step.SEGMENT)
+    attempt = await waiting(built, FACTS, Step.SEGMENT)
     embedder = Interrupting(lambda: _cancel(built, attempt), 2)
     with pytest.raises(Discarded):
         await kinds(built, embedder)[Step.SEGMENT].run(attempt)
