@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from app.domain import claim_words as words
+from app.domain.canonical import MARK
 from app.domain.clauses import Word
-from app.domain.wording import MARK, WEEKDAY
+from app.domain.wording import WEEKDAY
 
 BARE = "be:"  # begins the attribute of a clause that only says whether something holds
+ANY = "*"  # the value of what was given up: it excludes every other
 AGED = "aged"  # the attribute of a person of whom there may be several
 PREPOSITIONS = frozenset(("of", "at", "in", "on", "for", "to", "from", "with", "over", "fur", "von", "bei", "im"))
 

@@ -4,12 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from app.domain import claim_words as words
-from app.domain.claim_changes import changed, polar
+from app.domain.canonical import MARK
+from app.domain.claim_changes import changed, given_up, polar
 from app.domain.claim_found import AGED, PREPOSITIONS, Found, capitals, has_digit, masked, residence
+from app.domain.claim_plain import SUBJECT
+from app.domain.claim_rewording import plain
 from app.domain.clauses import Clause, Word
-from app.domain.wording import FIRST_PERSON, MARK, WEEKDAY, Span
+from app.domain.wording import FIRST_PERSON, WEEKDAY, Span
 
-SUBJECT = 8  # words of a subject, at most
 NEAR = 2  # words between a verb and the day that it speaks of, at most
 
 
@@ -46,23 +48,32 @@ class _Sentence:
 
 def frame(clause: Clause) -> Found | None:
     """What the clause claims; None where no frame is certain to fit."""
-    denied, said = _denial(list(clause.words))
+    told = plain(clause)
+    denied, said = (True, list(told.said)) if told.denied else _denial(list(told.said))
     if not said or words.UNSURE & {word.text for word in said}:
         return None
-    found = changed(said, clause.times)
-    sentence = _sentence(said, clause.times)
-    if found is None and sentence is not None:
-        found = next(filter(None, (rule(sentence) for rule in _RULES)), None)
+    found = given_up(said) if told.given_up else _claimed(said, told.times)
     if found is None:
-        return polar(said, clause.times, denied=denied)
-    return replace(found, denied=denied)
+        found = polar(said, () if told.denied else told.times)
+    if found is None:
+        return None
+    since = told.times[0][0] if told.times and not (told.lasting and not told.denied) else found.since or told.since
+    return replace(found, denied=denied ^ found.denied, since=since, lasting=found.lasting and told.lasting)
+
+
+def _claimed(said: Sequence[Word], times: Sequence[Span]) -> Found | None:
+    sentence = _sentence(said, times)
+    found = changed(said, times)
+    if found is None and sentence is not None:
+        return next(filter(None, (rule(sentence) for rule in _RULES)), None)
+    return found
 
 
 def _denial(said: list[Word]) -> tuple[bool, list[Word]]:
     """Whether the clause is denied, and its words without what denies."""
     texts = [word.text for word in said]
-    if texts[1:3] == ["no", "longer"] or texts[2:4] == ["no", "longer"]:
-        at = texts.index("no")
+    at = next((place for place in range(1, len(texts)) if texts[place : place + 2] == ["no", "longer"]), 0)
+    if at:
         return True, said[:at] + said[at + 2 :]
     denials = [place for place, text in enumerate(texts) if text in words.DENIALS]
     if len(denials) != 1:
@@ -204,7 +215,7 @@ def _of_one(sentence: _Sentence) -> Found | None:
     if sentence.verb != "be" or sentence.is_own or not texts or MARK in texts or texts[0] in words.PLACES_BEFORE:
         return None
     subject = {word.text for word in sentence.subject}
-    if sentence.head not in words.OF_ONE and not subject & {"favourite", "favorite"}:
+    if sentence.head not in words.OF_ONE and not subject & words.OF_ONE_KIND:
         return None
     named = any(word.capital for word in sentence.rest) or texts[0] in words.ARTICLES
     vague = sentence.head in ("job", "occupation", "profession", "role", "title", "goal", "size", "budget")

@@ -1,5 +1,8 @@
 """The words by which frames of claims are known, English and German."""
 
+from app.domain import verbs
+from app.domain.text import terms
+
 
 def _listed(words: str) -> frozenset[str]:
     return frozenset(words.split())
@@ -8,7 +11,7 @@ def _listed(words: str) -> frozenset[str]:
 VERBS = {
     form: verb
     for verb, forms in {
-        "be": "am is are be bin ist sind seid lautet",
+        "be": "am is are be bin ist sind seid lautet betragt betragen",
         "named": "heisst heisse",
         "have": "have has habe hat haben",
         "live": "live lives wohne wohnt wohnen lebe lebt leben reside resides",
@@ -34,10 +37,21 @@ VERBS = {
 }
 """Verbs that tell what holds, by their forms."""
 
+_BY_STEM = {stem: form for form in VERBS for stem in terms(form)[:1]}
+
+
+def base(form: str) -> str:
+    """The verb of "smoking" or "eaten", as its stem where it is none of the above."""
+    stem = verbs.base(next(iter(terms(form)), form.removesuffix("ing")))
+    return _BY_STEM.get(stem, stem)
+
+
 DATED = frozenset(("be", "begin", "end", "leave", "arrive", "open", "close"))
 """Verbs that may be followed by the day they speak of."""
 
 OWN = {"my": "my", "our": "my", "mein": "my", "meine": "my", "unser": "my", "unsere": "my"}
+OF_ONE_KIND = frozenset(("favorite", "usual", "main", "primary", "default", "current", "preferred"))
+"""Before whatever one has one of."""
 ARTICLES = frozenset(("the", "a", "an", "der", "die", "das", "ein", "eine", "einen", "this", "dieser", "diese"))
 UNSURE = _listed(
     "if when whether that who which what how why says said say told tells think thinks thought believe would could "
@@ -128,10 +142,75 @@ ADJECTIVES = _listed("german french dutch greek swiss catholic muslim jewish chr
 DENIALS = frozenset(("not", "never", "nicht", "kein", "keine", "keinen", "nimmer"))
 AUXILIARIES = frozenset(("do", "does"))
 OFTEN = (
-    ("every", "morning"), ("every", "day"), ("every", "evening"), ("every", "night"), ("every", "week"),
-    ("jeden", "tag"), ("jeden", "morgen"), ("so", "much"), ("a", "lot"), ("all", "the", "time"), ("a", "bit"),
+    ("every", "morning"), ("every", "evening"), ("every", "night"), ("a", "day"), ("a", "week"), ("jeden", "tag"),
+    ("jeden", "morgen"), ("so", "much"), ("a", "lot"), ("all", "the", "time"), ("a", "bit"),
 )  # fmt: skip
+GOING = frozenset(("go", "goes", "gehe", "geht"))
+HAVING = dict.fromkeys(("own", "owns", "possess", "besitze", "besitzt"), "have")
+TOLERATED = frozenset(("stand", "bear", "ausstehen", "leiden"))
+"""What one cannot do to what one dislikes."""
 LIKES = frozenset(("like", "likes", "love", "loves", "enjoy", "enjoys", "adore", "adores", "mag", "liebe"))
 DISLIKES = frozenset(("hate", "hates", "dislike", "dislikes", "detest", "detests", "hasse"))
-ENDED = (("stopped",), ("quit",), ("gave", "up"), ("have", "stopped"), ("have", "quit"), ("have", "given", "up"))
-"""Before "smoking": one does not smoke any more."""
+ENDED = (("stopped",), ("quit",), ("gave", "up"), ("given", "up"), ("ceased",))
+"""Before "smoking", or before what was given up."""
+LEFT = (
+    ("left",), ("resigned", "from"), ("retired", "from"), ("fired", "from"), ("fired", "by"), ("laid", "off", "from"),
+    ("laid", "off", "by"), ("dropped", "out", "of"), ("stepped", "down", "from"),
+)  # fmt: skip
+GROUPS = _listed(
+    "choir club band orchestra team squad union party society association committee board group class course"
+)
+JOBS = frozenset(("job", "position", "post"))
+AT = frozenset(("at", "with", "for"))
+DISPOSED = (
+    ("gave", "up"), ("given", "up"), ("sold",), ("gave", "away"), ("given", "away"), ("got", "rid", "of"),
+    ("gotten", "rid", "of"), ("scrapped",), ("donated",), ("cancelled",), ("canceled",),
+)  # fmt: skip
+MOVED_OUT = (("moved", "out", "of"), ("moved", "away", "from"))
+HAVE_NOT = (("have", "not"), ("has", "not"))
+LONG = _listed("week weeks month months year years ages decade decades")
+AS_OF = (("as", "of"), ("since",), ("starting",), ("effective",), ("ab",), ("seit",))
+BEFORE_TIME = frozenset(("in", "on", "at", "im", "am"))
+MOVED = frozenset(("moved", "relocated", "transferred"))
+CHANGED = tuple(
+    tuple(phrase.split())
+    for phrase in (
+        "moved back", "moved out", "moved over", "moved", "relocated", "transferred", "changed", "raised", "lowered",
+        "increased", "decreased", "reduced", "extended", "postponed", "rescheduled", "shifted", "pushed back",
+        "pushed out", "pushed", "put back", "put off", "brought forward", "delayed", "went up", "gone up", "gone down",
+        "went down", "came down", "come down", "rose", "risen", "dropped", "fell", "fallen", "climbed", "grew", "grown",
+        "shrank", "cut", "updated", "renamed", "set", "reset", "switched", "went from",
+    )
+)  # fmt: skip
+"""Before "to" and what something is now."""
+NO_PLACES = _listed(
+    "linux mac macos windows android ios python rust java javascript go postgres sales marketing finance engineering "
+    "hause home hr design support product operations management research legal team plan tier"
+)
+"""Names to which one may move without living there."""
+CHANGING = frozenset(
+    ("have", "has", "been", "was", "were", "is", "are", "am", "got", "finally", "recently", "officially")
+)
+"""Auxiliaries and adverbs before a verb of change."""
+ONLY = frozenset(("only", "nur", "noch", "erst"))
+INSTEAD = (("instead", "of"), ("rather", "than"), ("statt", "wie"), ("anstatt", "von"), ("anstelle", "von"))
+POINTING = frozenset(("it", "he", "she", "they", "you", "this", "that", "er", "sie", "es", "du", "das"))
+PEOPLE = _listed(
+    "parents mum dad grandparents family brothers sisters neighbours boss manager colleague colleagues flatmate "
+    "roommate eltern grosseltern familie bruder schwestern nachbarn chef chefin"
+)
+GERMAN_SELF = frozenset(("ich", "wir", "mein", "meine", "unser", "unsere"))
+GERMAN_PAST = frozenset(("bin", "ist", "sind", "habe", "haben", "hat", "wurde", "wurden"))
+GERMAN_ARTICLES = frozenset(("der", "die", "das", "den", "dem"))
+GERMAN_MOVED = frozenset(("gezogen", "umgezogen"))
+GERMAN_CHANGED = _listed(
+    "gestiegen gesunken gefallen erhoht gesenkt angehoben verschoben verlegt vorverlegt verlangert verkurzt geandert"
+)
+GERMAN_ENDED = frozenset(("aufgegeben", "aufgehort", "gekundigt", "verkauft"))
+ONE_AT_A_TIME = _listed(
+    "boss manager supervisor doctor dentist gp landlord landlady therapist coach address email number password code "
+    "job employer nickname username"
+)
+"""Of whom and of which one has one: "I have a new boss, Petra"."""
+WRITTEN = frozenset(("address", "email", "number", "password", "code", "nickname", "username"))
+"""Of these, what looks like any word: "I have a new password, kestrel"."""

@@ -6,16 +6,23 @@ happened once claims nothing: "I ran 5 km" is true for ever. Where the rules see
 since a wrong update hides a true statement and a missed one only leaves an old one beside it.
 """
 
+import re
 from dataclasses import dataclass
 from datetime import date, timedelta
 
 from app.domain import claims_cjk
-from app.domain.claim_found import AGED, Found
+from app.domain.claim_found import AGED, ANY, BARE, Found
 from app.domain.claim_frames import frame
+from app.domain.claim_merging import merged
 from app.domain.clauses import Clause, clauses
 from app.domain.text import normalise
 from app.domain.wording import Wording
 
+_PARTLY = re.compile(  # "I don't just drink tea" denies nothing
+    r"(?:\bnot|n['’]t) (?:just|only|merely|simply|always|necessarily|exclusively|solely|very)\b"
+    r"|\bnicht (?:nur|immer|bloß|ausschließlich)\b|不(?:只|仅|光|总|一定)|だけ(?:では|じゃ)",
+    re.IGNORECASE,
+)
 YEAR = timedelta(days=365.25)
 
 
@@ -25,7 +32,7 @@ class Claim:
 
     Args:
         topic: None if nothing is claimed.
-        value: the folded value; the same for all claims that only say whether something holds.
+        value: the folded value; of a claim that only says whether something holds, what is done: "drink" of coffee.
         denied: "I no longer live in Velmar".
         count: a number or time told beside the value, which alone may change: "at Lumen for 5 years".
         due: the last day of what is to happen then; over, it was an event, which nothing ends.
@@ -41,6 +48,11 @@ class Claim:
     since: date | None = None
     lasting: bool = True
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether it only says that something holds."""
+        return self.topic is not None and self.topic.rpartition("|")[2].startswith(BARE)
+
 
 NOTHING = Claim(None)
 """Where no rule is certain."""
@@ -48,7 +60,7 @@ NOTHING = Claim(None)
 
 def read(wording: Wording) -> Claim:
     """What a statement claims."""
-    if wording.question:
+    if wording.question or _PARTLY.search(wording.body):
         return NOTHING
     found = claims_cjk.frame(wording) if claims_cjk.is_cjk(wording.body) else _first(wording)
     if found is None:
@@ -74,8 +86,8 @@ def excludes(earlier: Claim, later: Claim, earlier_said: date, later_said: date)
         return False  # it tells of a time before
     if earlier.topic.endswith(AGED):
         return _has_aged(int(later.value) - int(earlier.value), later_said - earlier_said)
-    if earlier.denied or later.denied:
-        return earlier.denied != later.denied and earlier.value == later.value
+    if earlier.denied or later.denied or later.is_bare:
+        return earlier.denied != later.denied and (earlier.value == later.value or ANY in (earlier.value, later.value))
     return earlier.value != later.value or bool(earlier.count and later.count and earlier.count != later.count)
 
 
@@ -94,11 +106,22 @@ def _whose(speaker: str, subject: str) -> tuple[str, str]:
 
 def _first(wording: Wording) -> Found | None:
     """What the first clause claims; if another claims something as well, it goes on being true."""
-    first, *others = clauses(wording)
+    first, *others = merged(clauses(wording))
     found = frame(first)
+    if found is not None and found.denied and others:
+        found, others = _instead(found, others)
     if found is not None and (first.joined or any(_tells(other) for other in others)):
         return found.for_ever()
     return found
+
+
+def _instead(denied: Found, others: list[Clause]) -> tuple[Found, list[Clause]]:
+    """What the next clause puts in the place of what is denied: "I don't live in Velmar any more, I live in …"."""
+    found = frame(others[0])
+    same = found is not None and not found.denied and not found.is_bare
+    if found is None or not same or (found.subject, found.attribute) != (denied.subject, denied.attribute):
+        return denied, others
+    return found, others[1:]
 
 
 def _tells(clause: Clause) -> bool:

@@ -4,24 +4,28 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.domain.canonical import MARK, canonical
 from app.domain.sentences import sentence_spans
 from app.domain.text import normalise
-from app.domain.wording import MARK, Span, Wording, canonical
+from app.domain.wording import Span, Wording
 
 _LEAD = re.compile(
     r"(?:correction|korrektur|heads[ -]up|update|fyi|edit|note|reminder|news|good news|bad news|"
     r"(?:ugh|oh|ok|okay|well|so|also|and|but|hey|hi|yes|yeah|no|nope|actually|btw|by the way|for the record|"
     r"as i said|anyway|just so you know|sorry|wait|guess what|as of today|as of now|from now on|turns out|finally|"
     r"i mean|übrigens|ja|nein|ach|naja|und|aber|ab jetzt|achtung|haha|lol)(?=\s*[,:!.…–-]))\s*[,:!.…–-]+\s*"
+    r"|it turns out (?:that )?"
     r"|(?:ugh|oh|also|and|but|und|aber|so|well|btw)\s+(?=(?:i|my|we|our|the|ich|mein\w*|wir|unser\w*)\b)",
     re.IGNORECASE,
 )
 _CUT = re.compile(
-    r"\s*(?:,|;|\(|\s[–—-]\s|:\s)\s*|\s+(?=(?:because|although|though|incl\b|including|weil|obwohl|inklusive)\b)"
+    r"\s*(?:,(?!\d)|;|\(|\s[–—-]\s|:\s)\s*|\s+(?=(?:because|although|though|incl\b|including|weil|obwohl|inklusive)\b)"
 )
 _JOINED = re.compile(r"\b(?:and|und|but|aber)\s", re.IGNORECASE)
 _AFTERTHOUGHT = re.compile(
-    r"\b(?:from now on|once more|again|still|already|yet|noch|schon|any ?more|any longer|at all)\b", re.IGNORECASE
+    r"\b(?:from now on|once more|again|still|already|yet|noch|schon|any ?more|any longer|at all|after all|"
+    r"for good|for now|for the time being)\b",
+    re.IGNORECASE,
 )
 _WRITTEN = re.compile(r"[^\W_][\w.'’&-]*")
 _LONG = 3  # words after "and" that are a clause of their own rather than a list

@@ -141,8 +141,8 @@ class Reader:
         return self.counted(match, said.today, 1) if self.v.lean(match) >= 0 else None
 
     def lasting(self, match: re.Match[str], said: Said) -> Period | None:
-        """Three years now."""
-        began = self.counted(match, said.today, -1)
+        """Three years now; but "it takes three days now" tells how long something takes."""
+        began = self.counted(match, said.today, -1) if self.v.has_lasted(match) else None
         return None if began is None else replace(began, open=Open.SINCE)
 
     def counted(self, match: re.Match[str], start: date, sign: int) -> Period | None:

@@ -32,6 +32,24 @@ _TO_COME = re.compile(
     r"\b|'ll\b|'(?:m|re|s) (?!amazing|interesting|exciting|boring|missing|nothing|something)[a-z]+ing\b",
     re.IGNORECASE,
 )
+_ADVERBS = r"(?:not|never|only|just|already|also|always|all|both|now|about|almost|nearly|over|like|maybe|[a-z]+ly)"
+_LASTED = (
+    r"(?:been|had|lived|worked|known|kept|taught|run|led|held|played|stayed|studied|trained|owned|served|run|dated)"
+)
+_PERFECT = re.compile(
+    rf"\bbeen\b|(?:\b(?:have|has|haven't|hasn't)|'ve)(?: {_ADVERBS})* (?!got\b)"
+    rf"(?:{_LASTED}|[a-z]+(?:ed|en|wn)|done|gone|made|come|become|won|lost|met|left|felt|slept|spent|built|sat|stood)\b"
+    rf"|'s(?: {_ADVERBS})* {_LASTED}\b",
+    re.IGNORECASE,
+)
+_NO_SPAN = re.compile(  # "every two weeks now", "cut down to 4 days now"
+    r"\b(?:every|each|to|at|of|in|within|from|by|than|these|those|the|per|instead)\s+\Z", re.IGNORECASE
+)
+_ALONE = re.compile(
+    r"\W*(?:(?:well|yes|yeah|oh|wow|and|so|for|about|almost|nearly|over|already|around|roughly|more than|like)\W+)*\Z",
+    re.IGNORECASE,
+)
+_ITS = re.compile(rf"\b(?:it's|it is|that's|that makes it)(?: (?:{_ADVERBS}|more than))* \Z", re.IGNORECASE)
 _IS = re.compile(
     r"(?:\b(?:is|are|isn't|aren't)|'s|'re)(?: (?:still|now|only|already|not|actually))?\s+\Z", re.IGNORECASE
 )
@@ -54,6 +72,17 @@ def is_at(match: re.Match[str]) -> bool:
     """Whether something "is" at that time: "the deadline is on Friday"."""
     before, _, _ = _sentence(match)
     return _IS.search(before) is not None
+
+
+def has_lasted(match: re.Match[str]) -> bool:
+    """Whether "three years now" tells since when: "I've been here three years now"; not "it takes 4 days now"."""
+    before, _, after = _sentence(match)
+    clause = _last(_CLAUSE_END, before)
+    if _NO_SPAN.search(before):
+        return False
+    if _PERFECT.search(clause) or _ITS.search(before) or not _ALONE.sub("", before):
+        return True
+    return not _ALONE.sub("", clause) and bool(_PERFECT.search(before) or _PERFECT.search(_first(_CLAUSE_END, after)))
 
 
 def _sentence(match: re.Match[str]) -> tuple[str, str, str]:

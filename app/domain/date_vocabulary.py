@@ -21,14 +21,18 @@ def _no_side(_: re.Match[str]) -> int:
     return 0
 
 
+def _certain(_: re.Match[str]) -> bool:
+    return True
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Vocabulary:
     """A language's words for times, in lower case.
 
     `plain` are frequent words by which the language is known, with spaces between. Of `which` and `which_after`,
     before and behind what they point at, -1 is the last, 0 the present and 1 the next. `verbs` are forms that are
-    more often another word; after a preposition they are months. `lean` tells on which side of today a sentence is,
-    as in `date_tense`.
+    more often another word; after a preposition they are months. `lean` tells on which side of today a sentence is
+    and `has_lasted` whether `lasting` tells since when, as in `date_tense`.
     """
 
     language: str
@@ -45,6 +49,7 @@ class Vocabulary:
     which_after: Mapping[str, int] = field(default_factory=dict)
     verbs: frozenset[str] = frozenset()
     lean: Callable[[re.Match[str]], int] = _no_side
+    has_lasted: Callable[[re.Match[str]], bool] = _certain
 
     day_ending: str  # after the figures of a day
     ago: str

@@ -28,11 +28,10 @@ _NO_COUNT = (
     r"(?:people|men|women|children|percent|km|kg|[a-z]+s)\b)"
 )
 # "950 francs a month now" tells how often; "a month now" needs a word that says that it lasted.
-_FOR_HOW_LONG = (
-    "(?:"
-    + "".join(rf"(?<=\b{word}\x20)|" for word in ("for", "been", "over", "almost", "nearly"))
-    + r"(?!an?\b(?! few| couple)))"
-)
+_HOW_OFTEN = "".join(rf"(?<!\b{word}\x20)" for word in ("for", "been", "over", "almost", "nearly", "it's"))
+_FOR_HOW_LONG = rf"(?!{_HOW_OFTEN}an?\b(?! few| couple))"
+_OFTEN = ("once", "twice", "times", *(f"{unit}{end}" for unit in ("day", "week", "month", "year") for end in ("", "s")))
+_NOT_HOW_OFTEN = "".join(rf"(?<!\b{word}\x20)" for word in _OFTEN)  # "once in two weeks", "two weeks in a year"
 NAMED_DECADES = ("thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties")  # of the 1900s
 _OWNERS = ("the", "my", "your", "our", "his", "her", "their", "its")  # "over the last year", "my last year"
 
@@ -65,9 +64,10 @@ ENGLISH = Vocabulary(
     which={"last": -1, "this past": -1, "this": 0, "this coming": 1, "next": 1},
     verbs=frozenset(("may", "march", "mar", "sat", "sun", "wed")),
     lean=date_tense.lean,
+    has_lasted=date_tense.has_lasted,
     day_ending="(?:st|nd|rd|th)?",
-    ago=r"<COUNT> <UNIT> (?:ago|back)\b",
-    ahead=(r"<COUNT> <UNIT> from now\b", r"\bin <COUNT> <UNIT>(?! or\b)"),
+    ago=r"<COUNT> <UNIT> (?:ago|back(?! (?:then|in|home|at|to|from|and)\b))\b",
+    ahead=(r"<COUNT> <UNIT> from now\b(?! on)", rf"{_NOT_HOW_OFTEN}\bin <COUNT> <UNIT>(?! (?:or|now)\b)"),
     lasting=rf"{_FOR_HOW_LONG}<COUNT> <UNIT> now\b",
     dates=(
         r"(?<![\w.,:$€£\-–/])<DAY>(?: of)? <MONTH>(?:,? <YEAR>)?",
@@ -84,7 +84,7 @@ ENGLISH = Vocabulary(
         r"(?! (?:today|now|here|outside|degrees))",  # it is hot
     ),
     the="the ",
-    within=rf"in|during|around|circa|(?:week|weekend|half|quarter|{'|'.join(DAYS)}) of",
+    within=rf"in|during|around|circa|as of|starting|(?:week|weekend|half|quarter|{'|'.join(DAYS)}) of",
     since="since",
     until="until|till|'?til|by|up to|through",
     early="early|(?:beginning|start) of",

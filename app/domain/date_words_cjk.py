@@ -1,6 +1,6 @@
 """The Chinese and Japanese words that name a time; a weekday belongs to the week that is named.
 
-What stands before or after may make another word of the same characters (以前天气, 今日本, 上周一起): such are passed.
+What stands before or after may make another word of the same characters (以前天气, 今日本, 上周三次): such are passed.
 """
 
 import re
@@ -149,7 +149,7 @@ _ALONE = rf"(?<![\d{_HAN}年個个か])"  # what goes before makes no other numb
 _PART = rf"(?P<part>{any_of(_PARTS)})?"
 _QUARTER = r"第(?P<quarter>[1-4一二三四])(?:季度|四半期)"
 _NO_MONTH = r"(?![台曜間间一两])"  # 月台, 一月一次
-_CHINESE_WEEKDAY = r"(?P<chinese>[一二三四五六](?![个個天年月起直些共定般位只])|[日天](?!本))"
+_CHINESE_WEEKDAY = r"(?P<chinese>[一二三四五六](?![个個天年月起直些共定般位只次遍趟]|小时|小時|节课|節課)|[日天](?!本))"
 _JAPANESE_WEEKDAY = r"の?(?P<japanese>[月火水木金土日])曜日?"
 
 _RULES: tuple[tuple[str, Read], ...] = (
@@ -177,7 +177,7 @@ _RULES: tuple[tuple[str, Read], ...] = (
         rf"(?:(?P<weekend>末)|{_JAPANESE_WEEKDAY}|{_CHINESE_WEEKDAY})?",
         _week_away,
     ),
-    (rf"(?<![\d{_HAN}]){_COUNT}(?:以|之)?(?P<side>前|后|後)(?![半来])", _counted),
+    (rf"(?<![\d{_HAN}]){_COUNT}(?:以|之)?(?P<side>前(?![后後])|后|後)(?![半来])", _counted),
     (rf"(?<!\d)(?P<decade>(?:1[5-9]|2[01])\d0|\d0|[{_HAN}]十)年代", _decade),
     (rf"(?P<feast>{any_of(feasts.CJK)})", _feast),
     (rf"(?P<feast>{any_of(feasts.CJK)})的?(?P<side>前|后|後){_COUNT}", _beside_feast),

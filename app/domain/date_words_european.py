@@ -72,7 +72,7 @@ _GERMAN = Vocabulary(
     ),
     day_ending=r"\.",
     ago=r"\bvor <COUNT> <UNIT>",
-    ahead=(r"\bin <COUNT> <UNIT>",),
+    ahead=(r"(?<!mal\x20)(?<!male\x20)\bin <COUNT> <UNIT>",),  # "einmal in zwei Wochen" tells how often
     lasting=r"\bseit (?P<phrase><COUNT> <UNIT>)",
     dates=(r"(?<![\w.,:$€£\-–/])<DAY> ?<MONTH>(?: <YEAR>)?",),
     day_spans=(r"(?<![\w.,:$€£\-–/])(?P<day>\d{1,2})\.?<TO><DAY2> ?<MONTH>(?: <YEAR>)?",),
@@ -125,7 +125,7 @@ _FRENCH = Vocabulary(
     which={"ce": 0, "cet": 0, "cette": 0},
     which_after={"dernier": -1, "dernière": -1, "passé": -1, "passée": -1, "prochain": 1, "prochaine": 1},
     day_ending="(?:er)?",
-    ago=r"\bil y a <COUNT> <UNIT>",
+    ago=r"\bil y a <COUNT> <UNIT>(?! de\b)",  # "il y a deux semaines de délai": there are
     ahead=(r"\bdans <COUNT> <UNIT>",),
     lasting=r"\bdepuis (?P<phrase><COUNT> <UNIT>)",
     dates=(r"(?<![\w.,:$€£\-–/])<DAY> <MONTH>(?: <YEAR>)?",),

@@ -18,6 +18,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from itertools import islice
 
 from app.domain import date_idioms, date_names, date_numbers, date_words_cjk, date_words_european, period_parts
 from app.domain.date_rules import FIGURE, Grammar, Said, words_in
@@ -30,6 +31,7 @@ __all__ = ["Granularity", "Open", "When", "resolve", "spoken", "written"]
 NEIGHBOURHOOD = 48  # characters beside a time in which words that change it stand
 LONGEST_LEAD = 16  # characters of the last word among them, with what divides it from the time
 STRETCH = 400  # characters; more of them at a time, and fewer rules are spared
+MOST_READINGS = 5000  # of rules in a text, several of one time: with more it is a table, and would take seconds
 MOST_CHANGES = 4  # "since two weeks before the end of last May"
 
 _VOCABULARIES = (ENGLISH, *date_words_european.VOCABULARIES)
@@ -76,11 +78,12 @@ class _Found:
 def resolve(text: str, said_at: datetime) -> list[When]:
     """The times that `text` names, in its order, without overlaps; never raises; linear in the text's length.
 
-    Words that name no certain time ("in my twenties", "soon") and times beyond the calendar give nothing.
+    Of a text that is full of them only the first are read. Words that name no certain time ("in my twenties", "soon")
+    and times beyond the calendar give nothing.
     """
     grammars = _grammars(text)
     said = Said(said_at.date(), grammars[0].language)
-    found = _apart(each for start, end in _stretches(text) for each in _matches(text, start, end, grammars, said))
+    found = _apart(_first_matches(text, grammars, said))
     changed = _apart(_changed(text, each, said) for each in found)
     return [_when(text, each) for each in _joined(text, changed)]
 
@@ -129,6 +132,15 @@ def _stretches(text: str) -> Iterator[tuple[int, int]]:
             start = end
 
 
+def _first_matches(text: str, grammars: Sequence[Grammar], said: Said) -> list[_Found]:
+    found: list[_Found] = []
+    for start, end in _stretches(text):
+        found.extend(_matches(text, start, end, grammars, said))
+        if len(found) > MOST_READINGS:
+            break
+    return found
+
+
 def _matches(text: str, start: int, end: int, grammars: Sequence[Grammar], said: Said) -> Iterator[_Found]:
     words = frozenset(words_in(text[start:end]))
     if _FIGURE.search(text, start, end):
@@ -137,7 +149,7 @@ def _matches(text: str, start: int, end: int, grammars: Sequence[Grammar], said:
         for rule in grammar.rules:
             if rule.cues and rule.cues.isdisjoint(words):
                 continue
-            for match in rule.pattern.finditer(text, start, end):
+            for match in islice(rule.pattern.finditer(text, start, end), MOST_READINGS):
                 period = _valid(rule.read, match, said)
                 if period is not None:
                     yield _Found(period, *match.span(rule.phrase), grammar)

@@ -55,6 +55,9 @@ _TELLING = re.compile(
     r"(?:I|I'[a-z]+|we|we'[a-z]+|my|our|ich|wir|mein\w*|unser\w*)\b(?! (?:wonder|guess|assume)\b)",
     re.IGNORECASE,
 )
+_CJK_TELLING = re.compile(
+    r"我们?(?:有|没|不|是(?!的|啊|吗)|叫|姓|住|在|爱|喜欢|讨厌|[吃喝抽玩打养学会])\S|(?:私|僕|俺)[はも]"
+)
 _LEAD = re.compile(
     r"(?:oh|wow|whoa|aw+|yeah|yep|yes|hey|hi|hello|haha|and|so|but|well|thanks|gosh|man)\b(?: (?:for|to|of) )?[,.!]* *",
     re.IGNORECASE,
@@ -65,7 +68,8 @@ _REACTION = re.compile(
     r"congratulations|keep|hope|wishing|way to|let me know|feel free|don't (?:worry|mention|give up)|long time|"
     r"no (?:worries|problem|doubts?|way|need)|lov(?:e|ing) (?:that|this|it|how|your|the)|i'll keep (?:you|ya)|"
     r"i'm (?:so |really |very |always )*(?:glad|happy|proud|sorry|excited|thrilled|here) (?:for|of|to hear|you|that)|"
-    r"i (?:really )?(?:can't wait|hope|bet|love (?:that|how|your)|agree|respect|admire|understand|can imagine))\b",
+    r"i (?:really )?(?:can't wait|hope(?! to\b)|bet|love (?:that|how|your)|agree|respect|admire|understand|"
+    r"can imagine))\b",
     re.IGNORECASE,
 )
 _POINTING = re.compile(
@@ -99,7 +103,8 @@ def use(sentence: str, names: Set[str]) -> Use:
     if _is_reaction(sentence, said, names):
         return Use.NONE
     opening = _opening(sentence)
-    if len(said) <= FRAGMENT_WORDS and not _VERB.search(opening) and not _TELLING.match(opening):
+    tells = _VERB.search(opening) or _TELLING.match(opening) or _CJK_TELLING.match(opening)
+    if len(said) <= FRAGMENT_WORDS and not tells:
         return Use.FRAGMENT
     return Use.CONTINUATION if _REFERRING.match(opening) else Use.CONTENT
 

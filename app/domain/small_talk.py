@@ -45,6 +45,24 @@ _PHRASES = r"""
     let's (?:talk|chat|catch up)(?: .{0,16})?|feel free(?: .{0,30})?|no (?:worries|problem)(?: at all)?
     it's (?:ok|okay|fine|all good|nothing)
     that's (?:ok|okay|fine|alright|too bad|a shame|cool|sweet|funny|hilarious|nice)
+    (?:(?:that|this|it|you) )?(?:totally |really )?made (?:my (?:day|week|night|morning)|me (?:laugh|smile|blush))
+    you(?:'re| are) (?:an? (?:star|angel|legend|gem|lifesaver|treasure)|the best|(?:so|too|very) (?:kind|sweet|funny))
+    whenever you .{0,30}|i'm (?:all ears|listening|speechless|on it|impressed|jealous)
+    i missed your (?:call|message|text)s?|sorry i missed .{0,16}
+    i (?:see|know|get|understand|hear) (?:what|where|how) you(?:'re| are)? .{0,20}|fingers crossed for .{0,20}
+    (?:merry christmas|happy new year|happy holidays) (?:to|for) .{0,30}|noted with thanks
+    (?:i'm |i am )?(?:so |really |very )*sorry to (?:hear|read)(?: .{0,20})?
+    (?:my )?(?:deepest |sincere |heartfelt )*(?:condolences|sympathies|apologies)(?: to .{0,20})?
+    (?:i )?couldn't (?:have said it better|agree more)|i owe you(?: one| big time)?
+    i (?:need|ought|should) (?:to )?(?:go|run|dash|leave|head out|be off)(?: now| soon)?
+    (?:till|until) (?:next time|then|tomorrow|later)|sending .{0,20}(?:hugs?|love|kisses|vibes|thoughts|prayers)
+    (?:(?:that|this|it)(?:'s| is) )?(?:so |very |too |really )*(?:kind|sweet|nice|generous|thoughtful) of you
+    you (?:really )?(?:shouldn't have|didn't have to)|could be (?:worse|better)|can't be helped|i doubt (?:it|that)
+    just (?:wanted to say|saying|dropping by to say) (?:hi|hello)|just checking(?: in)?
+    (?:text|call) me (?:when|if|once) .*
+    have fun(?: .{0,20})?|it's been (?:ages|a while|too long|forever|a long time)|(?:i'm|we're) back(?: again)?
+    (?:oh|ah|aw+) no
+    ignore (?:that|this|my last|the last)(?: .{0,20})?
 """
 _NO_ANSWER = r"""
     no (?:idea|clue)(?: .{0,20})?
@@ -70,7 +88,13 @@ _OTHER_LANGUAGES = r"""
     herzlichen glückwunsch(?: .{0,20})?|glückwunsch|ach so|nichts besonderes|wie schön|toll
     prima|klasse|verstanden|geht klar|hallo(?: .{0,16})?|tschüss|na dann
     danke dir|schönen tag(?: noch)?|liebe grüße|lg|viele grüße|mega|krass|oh nein|mir geht's gut(?: .{0,16})?|ganz gut
-    nichts zu danken|bitte(?: schön| sehr)?|gute fahrt|komm gut heim|drück dir die daumen|na klar doch
+    das freut mich(?: .{0,20})?|(?:das )?tut mir (?:so |sehr |echt )*leid(?: .{0,20})?
+    viel (?:glück|erfolg|spaß) .{0,20}
+    bis (?:nächste|kommende)\w* .{0,12}|bis (?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)
+    wie (?:lieb|nett|süß|schade|blöd|traurig|cool)(?: von (?:dir|euch))?
+    (?:ich )?drücke? (?:dir|euch) die daumen(?: .*)?
+    das kenne? ich(?: gut| auch)?|ach (?:was|nein|komm)|nichts zu danken|bitte(?: schön| sehr)?|gute fahrt
+    komm gut heim|na klar doch
 """
 _CJK_TALK = r"""
     哈+|呵+|哦|嗯+|好(?:的|啊|呀|名字|主意|棒)?|太[好棒]了?
@@ -79,6 +103,9 @@ _CJK_TALK = r"""
     早上好|你好|您好|谢谢.{0,3}|辛苦了|随便|没什么.{0,3}
     特に(?:何も|なし|ないです|ありません)|承知(?:し|いたし)ました
     了解(?:です|しました)?|かしこまりました|わかりました|わからない|わかりません|知りません
+    好久不见|我?(?:知道|明白|懂|了解)了|お?久しぶり(?:です|だね)?(?:ね)?|大丈夫(?:です|だよ|ですよ)?
+    一路(?:平安|顺风)|我也(?:是|一样)|改天(?:聊|见)|(?:私|僕|俺)も(?:です|だよ)?|い?行?ってらっしゃい|行ってきます
+    では?また|(?:それは)?よかった.{0,4}
     忘れました|覚えていません|さあ|後で|あとで|ちょっと待って.{0,6}|お疲れ様.{0,4}
     おめでとう.{0,6}|頑張って.{0,4}|すごい.{0,4}|よかった.{0,3}|いいですね
     そうですね|なるほど|ありがとう.{0,5}|こんにちは|こんばんは|おはよう.{0,4}|またね

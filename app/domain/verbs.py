@@ -12,6 +12,7 @@ _FORMS = (
     "choose chose chosen; keep kept; make made; say said; get got gotten; draw drew drawn; sit sat; "
     "show shown; forget forgot forgotten; steal stole stolen; wake woke woken; lend lent; hide hid hidden"
 )
+_PAST = frozenset(form for verb in _FORMS.split(";") for form in verb.split()[1:])
 _BASES = {
     form: terms(base)[0]
     for base, *forms in (verb.split() for verb in _FORMS.split(";"))
@@ -23,3 +24,8 @@ _BASES = {
 def base(term: str) -> str:
     """The index term of a verb's base form for that of a past form; any other term as it is."""
     return _BASES.get(term, term)
+
+
+def is_past(word: str) -> bool:
+    """Whether a word, in any case, is a past form of one of these verbs."""
+    return word.lower() in _PAST

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import MAXYEAR, MINYEAR, date, datetime
 from functools import lru_cache
 
+from app.domain.canonical import MARK, canonical
 from app.domain.dates import When, resolve
 from app.domain.text import normalise
 
@@ -18,68 +19,28 @@ SPEAKER = re.compile(r"(?P<speaker>[^\s:][^:\n]{0,59}): +")
 _ASKED = re.compile(r"\s*\[[^\[\]:]{1,80} asked: (?P<question>.*)\]$", re.DOTALL)
 _BRACKET = re.compile(r"(?:['’]s)?\s?\(([^()]{4,40})\)")
 _YEAR = re.compile(r"\d{4}")
-_PLACEHOLDER = "\ue000"  # private use: stands for a time; no text that is stored holds it by itself
 
-_CONTRACTIONS = (
-    (re.compile(r"\bcan(?:'t|not)\b"), "can not"),
-    (re.compile(r"\bwon't\b"), "will not"),
-    (re.compile(r"n't\b"), " not"),
-    (re.compile(r"(?:'ve| have) got\b(?! to\b)"), " have"),
-    (re.compile(r"\bhas got\b(?! to\b)"), "has"),
-    (re.compile(r"'ve\b"), " have"),
-    (re.compile(r"'m\b"), " am"),
-    (re.compile(r"'re\b"), " are"),
-    (re.compile(r"'ll\b"), " will"),
-    (re.compile(r"'d\b"), " would"),
-    (re.compile(r"'s name is\b"), " is called"),
-    (re.compile(r"\bis named\b"), "is called"),
-    (re.compile(r"\bhalf past (\d{1,2})\b"), r"\1:30"),
-    (re.compile(r"(?<=\d) ?o'clock\b|(?<=\d):00\b"), ""),
-    (re.compile(r"(?<=\d) ?(?=[ap]m\b)"), " "),
-    (re.compile(r"(?<=\d) ?(?:percent|per cent|prozent|%)"), "%"),
+_ANNOUNCED = re.compile(
+    r"(?:(?:yes|yeah|well|hey|ok|okay|so|oh|btw)[,!.]? )?(?:"
+    r"(?:as|like) i(?:'ve| have)?(?: already)? (?:said|told you|mentioned)(?: (?:before|already|earlier|once))?,? |"
+    r"(?:i think )?i(?:'ve| have)?(?: already)? (?:told you|mentioned)(?: (?:before|already|earlier))?(?: that|:|,) |"
+    r"(?:just )?(?:a |as a )?(?:quick |little |friendly )?(?:reminder|note)(?:: | that |, )|"
+    r"(?:please )?(?:remember|note|keep in mind|don't forget|do not forget)(?: that|:|,) |"
+    r"wie (?:schon |bereits )?(?:gesagt|erwähnt|erzählt),? |(?:nur )?zur (?:erinnerung|info): |"
+    r"(?:bitte )?(?:vergiss nicht|denk dran|merk dir)[:,] )"
+    r"|(?:(?:我|之前|以前|刚才|刚刚|已经|跟你|和你)*(?:说过|提过|讲过)|如前所述|提醒一下|顺便说一下|别忘了)[，,：: ]+"
+    r"|(?:前に?も?(?:言|話|お伝え)\S{1,6}?(?:が|けど|通り)|念のため(?:です)?(?:が)?|ちなみに|何度も言いますが)[、,]\s*",
+    re.IGNORECASE,
 )
-_FILLERS = re.compile(
-    r"\b(?:right now|at the moment|at present|these days|as i said|as you know|by the way|for the record|by now|"
-    r"like i said|as (?:i )?(?:mentioned|told you)|you know|i mean|of course|to be honest|once more|so much|a lot|"
-    r"yes|yeah|yep|well|oh|also|too|still|always|obviously|absolutely|anyway|fyi|reminder|tbh|years old|jahre alt|"
-    r"really|very|quite|just|actually|basically|honestly|currently|presently|nowadays|now|lol|haha+|btw|please|"
-    r"definitely|totally|truly|im moment|jetzt|gerade|derzeit|momentan|zurzeit|aktuell|inzwischen|mittlerweile|"
-    r"immer noch|noch immer|auch|natürlich|naturlich|wie gesagt|ubrigens|übrigens|ubrigens|wirklich|echt|sehr)\b"
-    r"|现在|目前|真的|今は|現在は"
-)
-_NUMBERS = {
-    word: str(number)
-    for words in (
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen twenty",
-        "null eins zwei drei vier funf sechs sieben acht neun zehn elf zwolf",
-    )
-    for number, word in enumerate(words.split())
-} | {word: str(10 * tens) for tens, word in enumerate(("thirty", "forty", "fifty", "sixty", "seventy"), 3)}
-_UNITS = {
-    word: unit
-    for unit, words in {
-        "km": "kilometre kilometres kilometer kilometers",
-        "kg": "kilo kilos kilogram kilograms kilogramm",
-        "min": "minute minutes mins minuten",
-        "cm": "centimetre centimetres centimeter centimeters",
-        "h": "hour hours hrs stunde stunden",
-        "eur": "euro euros",
-        "mum": "mom mother mama mutti",
-        "dad": "father papa vati",
-        "kids": "children",
-    }.items()
-    for word in words.split()
-}
-"""Words of one meaning, by the one that stands for them."""
-_HAN = {character: str(number) for number, character in enumerate("一二三四五六七八九十", 1)} | {"两": "2", "兩": "2"}
-_HAN_COUNT = re.compile(rf"(?<!第)([{''.join(_HAN)}])(?=[个個只隻岁歲年天次名位匹本台枚人つ歳])")
-_THOUSANDS = re.compile(r"(?<=\d)[,'’](?=\d{3}(?!\d))")
-_TOKEN = re.compile(rf"{_PLACEHOLDER}|[^\W_]+(?:['’.:,\-/&][^\W_]+)*")
+"""Words that say that something was said before; what follows is what counts."""
+_SELF_JA = re.compile(r"(?:私|僕|俺|わたし)は")
 WEEKDAY = re.compile(
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|weekends?"
 )
 _BEFORE_TIME = frozenset(("on", "in", "at", "am", "im", "um", "by", "the", "every", "jeden"))
+LEADING = 5  # words, of which the subject is one, where others stand before it
+_LEADING = frozenset(("at", "in", "on", "during", "after", "before"))
+_OWNED = frozenset(("my", "our", "it", "this", "that"))
 FIRST_PERSON = {"i": "i", "ich": "i", "we": "we", "wir": "we"}
 _YEARLY = re.compile(r"birthday|anniversary|geburtstag|jahrestag", re.IGNORECASE)
 
@@ -111,6 +72,9 @@ class Wording:
     def essence(self) -> str:
         """Two statements with the same essence say the same."""
         rest = list(self.tokens)
+        if rest and (own := _SELF_JA.match(rest[0])):
+            rest[0] = rest[0][own.end() :]
+        rest = _straight(rest)
         subject = next((word for word in rest[:2] if word in FIRST_PERSON), None)
         if subject is not None:
             rest.remove(subject)
@@ -120,14 +84,12 @@ class Wording:
         return "|".join((normalise(self.speaker), FIRST_PERSON.get(subject or "", ""), *told))
 
 
-MARK = _PLACEHOLDER
-"""Stands in `Wording.body` for a time."""
-
-
 @lru_cache(maxsize=REMEMBERED)
 def take_apart(text: str, said_at: datetime) -> Wording:
     """The wording of a statement; times that it does not date itself are resolved against `said_at`."""
     speaker, body = split_speaker(text)
+    announced = _ANNOUNCED.match(body)
+    body = body[announced.end() :] if announced else body
     asked = _ASKED.search(body)
     question = asked["question"] if asked else ""
     body, times = _times_apart(body[: asked.start()] if asked else body, said_at)
@@ -140,15 +102,6 @@ def split_speaker(text: str) -> tuple[str, str]:
     if named is None or len(named["speaker"].split()) > 4:
         return "", text
     return named["speaker"], text[named.end() :]
-
-
-def canonical(text: str) -> list[str]:
-    """The folded words of `text` with contractions spelled out, numbers in figures and without fillers."""
-    folded = normalise(_THOUSANDS.sub("", text)).replace("’", "'")
-    for pattern, spelled in _CONTRACTIONS:
-        folded = pattern.sub(spelled, folded)
-    folded = _HAN_COUNT.sub(lambda found: _HAN[found[1]], _FILLERS.sub(" ", folded))
-    return [_UNITS.get(word) or _NUMBERS.get(word, word) for word in _TOKEN.findall(folded)]
 
 
 def _times_apart(body: str, said_at: datetime) -> tuple[str, tuple[Span, ...]]:
@@ -166,7 +119,7 @@ def _times_apart(body: str, said_at: datetime) -> tuple[str, tuple[Span, ...]]:
         if bracket and (told := _in_brackets(bracket[1], when, said_at)):
             span, end = told, bracket.end()
         times.append(span)
-        pieces.append(f" {_PLACEHOLDER} ")
+        pieces.append(f" {MARK} ")
     return "".join([*pieces, body[end:]]), tuple(times)
 
 
@@ -184,6 +137,17 @@ def _in_brackets(written: str, when: When, said_at: datetime) -> Span | None:
 def _in_year(day: date, year: int) -> date:
     """The same day of another year; of 29 February the day before, where there is none."""
     return day.replace(year=year, day=28 if (day.month, day.day) == (2, 29) else day.day)
+
+
+def _straight(words: list[str]) -> list[str]:
+    """In the usual order: "in the evening I read", "Dr. Abara is my dentist"."""
+    own = next((place for place, word in enumerate(words[:LEADING]) if word in FIRST_PERSON), 0)
+    if own > 1 and words[0] in _LEADING:
+        return [*words[own:], *words[:own]]
+    at = words.index("is") if words.count("is") == 1 else 0
+    if at and words[at + 1 : at + 2] == ["my"] and words[0] not in _OWNED and len(words) <= at + 4:
+        return [*words[at + 1 :], "is", *words[:at]]
+    return words
 
 
 def _without_times(words: Sequence[str]) -> list[str]:

@@ -33,9 +33,9 @@ def maybe(characters: int) -> Any:  # noqa: ANN401
     return Field("", json_schema_extra={"maxLength": characters})
 
 
-def several(items: int) -> Any:  # noqa: ANN401
-    """A field for a list: the model is asked for at most so many."""
-    return Field(json_schema_extra={"maxItems": items})
+def several(items: int, least: int = 0) -> Any:  # noqa: ANN401
+    """A field for a list: the model is asked for at most so many, and for at least so many."""
+    return Field(json_schema_extra={"minItems": least, "maxItems": items} if least else {"maxItems": items})
 
 
 def schema_of(reply: type[Part], stage: Stage) -> dict[str, Any]:

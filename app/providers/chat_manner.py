@@ -33,8 +33,14 @@ _SCHEMA: Mapping[str, Any] = {
     "properties": {
         "ready": {"type": "string", "maxLength": 8},
         "names": {"type": "array", "items": {"type": "string"}, "maxItems": 1},
+        "numbers": {
+            "type": "array",
+            "items": {"type": "integer", "minimum": 1, "maximum": 3},
+            "minItems": 1,
+            "maxItems": 1,
+        },
     },
-    "required": ["ready", "names"],
+    "required": ["ready", "names", "numbers"],
     "additionalProperties": False,
 }
 _PROBE = Prompt(Stage.CHECK, "1", _SYSTEM, _USER, _SCHEMA, _PROBE_TOKENS)
@@ -50,7 +56,7 @@ class Manner:
     temperature: bool = True  # 0 is accepted; else the endpoint's own
     system: bool = True  # a system message is accepted; else it begins the user's
     structured: Structured = Structured.PLAIN
-    bounds: bool = True  # a schema may limit the length of strings and lists
+    bounds: bool = True  # a schema may limit numbers and the length of strings and lists
     logprobs: bool = False
     thinks: bool = False
     window: int = UNKNOWN_WINDOW

@@ -12,7 +12,7 @@ _NOTE = "Reply with one JSON object and nothing else. It must follow this JSON s
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")  # what a schema's name may not hold
 _LONGEST_NAME = 64
 
-_BOUNDS = {"minLength", "maxLength", "minItems", "maxItems"}
+_BOUNDS = {"minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum"}
 
 
 def name_of(schema: Mapping[str, Any]) -> str:
@@ -21,7 +21,7 @@ def name_of(schema: Mapping[str, Any]) -> str:
 
 
 def unbounded(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema without limits on lengths, which some endpoints refuse; replies are checked for them anyway."""
+    """The schema without limits on lengths and numbers, which some endpoints refuse; replies are checked anyway."""
     found = {key: value for key, value in schema.items() if key not in _BOUNDS}
     if isinstance(items := found.get("items"), Mapping):
         found["items"] = unbounded(items)

@@ -131,8 +131,7 @@ def _statement(line: _Line, sentence: str, known: Sequence[tuple[str, str]]) -> 
         "messages": [line.number],
         "kind": _kind(sentence, dated=bool(times)),
         "date": times[0].start.isoformat() if times else "",
-        "updates": next((alias for alias, old in known if _is_newer_form(text, old)), ""),
-    }
+    } | ({"updates": next((alias for alias, old in known if _is_newer_form(text, old)), "none")} if known else {})
 
 
 def _kind(sentence: str, *, dated: bool) -> str:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 from tests.dialogues.spans import Span, read_spans
 
 DATA = Path(__file__).parent / "data"
+BLIND = "blind"  # the folder measured once, at the end
 ROLES = ("user", "assistant", "system", "tool")
 FIELDS = ("at", "image", "query", "times")  # of a message, beside its speaker
 
@@ -115,9 +116,13 @@ class Dialogue(Value):
 
 
 @cache
-def load(*, held_out: bool | None = None) -> tuple[Dialogue, ...]:
-    """All dialogues, or only the open or only the held-out ones. Raises ValueError where one is not well-formed."""
-    found = [dialogue for path in sorted(DATA.rglob("*.yaml")) for dialogue in _read(path)]
+def load(*, held_out: bool | None = None, blind: bool = False) -> tuple[Dialogue, ...]:
+    """All dialogues, or only the open or only the held-out ones; with `blind`, those of the blind split alone.
+
+    Raises ValueError where one is not well-formed.
+    """
+    paths = [path for path in sorted(DATA.rglob("*.yaml")) if (path.parent.name == BLIND) is blind]
+    found = [dialogue for path in paths for dialogue in _read(path)]
     return tuple(dialogue for dialogue in found if held_out in (None, dialogue.held_out))
 
 

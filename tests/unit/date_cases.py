@@ -176,6 +176,12 @@ I have played for about [four months now] | 2023-01 since
 It's been [a year now] since we met | 2022 since
 I have had him for [a month now] | 2023-04 since
 it has lasted over [a year now] | 2022 since
+I've worked there [4 days now] | 2023-05-04 since
+she's been at Lumen [5 years now] | 2018 since
+we've been married for over [ten years now] | 2013 since
+For [three weeks now] he has been ill | 2023-04-17/2023-04-23 week since
+I quit, and for [two weeks now] I haven't smoked | 2023-04-24/2023-04-30 week since
+I have been sober, almost [3 years now]! | 2020 since
 it's [a few months now] | 2022-12-01/2023-03-31 month since
 The deadline is on [Friday]. | 2023-05-12
 My appointment's on [Thursday] | 2023-05-11

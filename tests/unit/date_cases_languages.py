@@ -113,6 +113,7 @@ el [próximo lunes] tengo examen | 2023-05-15
 """
 
 CHINESE = """
+我[上周]三次去医院 | 2023-05-01/2023-05-07 week
 我[昨天]去了医院 | 2023-05-07
 [前天]下雨了 | 2023-05-06
 [大前天]很冷 | 2023-05-05
@@ -214,6 +215,45 @@ my last year of college
 in my twenties
 when she was in her 30s
 temperatures in the 90s outside
+I only work 4 days now
+we train 3 days now instead of 2
+I used to work 5 days, but 4 days now
+I sleep 6 hours these days
+it takes 2 weeks now
+delivery is 3 weeks now
+the repair takes nearly 2 weeks now
+the wait is over 6 weeks now
+my dog is over 10 years now
+my notice period is 3 months now
+I rent it for 6 months now
+I'm off for a week now
+I've only got 3 days now
+I've been let go, so I have 3 days now
+I've cut it down to 4 days now
+we've met every 2 weeks now
+I can do it in 3 days now
+we clean once in 2 weeks
+I visit 2 weeks in a year
+I work 3 days from now on
+I worked 4 days back then
+I'm 2 weeks back at work
+Ich arbeite jetzt 4 Tage
+Ich arbeite nur noch 3 Tage die Woche
+Die Lieferung dauert jetzt 2 Wochen
+Ich habe jetzt 30 Tage Urlaub
+Wir treffen uns einmal in zwei Wochen
+Je travaille quatre jours maintenant
+Il y a 2 semaines de délai maintenant
+Ahora trabajo cuatro días
+Ahora tarda 2 semanas
+我现在只工作4天
+我们现在一周训练三次
+现在需要两周
+现在要两周前后
+今は4日だけ働く
+今は週に3日走っている
+今は2週間かかる
+今は2週間前後かかる
 I've known these friends for 4 years
 every Friday we dance
 on Fridays I swim

@@ -50,6 +50,7 @@ def row(id_: str, text: str, *cites: int, **fields: object) -> Row:
     return replace(made, **fields)
 
 
+LATER = "reworded"  # begins the topics that were added to build by, when the held-out ones had been measured
 OLD = row("old", "Ann: My rent is 900 francs.", 1, 2, superseded_by="new", valid_to=at(1, 8))
 NEW = row("new", "Ann Lee: 950. [Ann asked: How much is your rent?]", 4, 5, occurred_at=at(1, 8), valid_from=at(1, 8))
 
@@ -72,7 +73,7 @@ def test_the_set_is_large_and_in_several_languages() -> None:
 
 
 def test_a_third_of_every_topic_is_held_out_and_lies_apart() -> None:
-    topics = Counter(dialogue.topic for dialogue in load())
+    topics = Counter(dialogue.topic for dialogue in load() if not dialogue.topic.startswith(LATER))
     held_out = Counter(dialogue.topic for dialogue in load(held_out=True))
     assert {topic: abs(held_out[topic] - count / 3) < 1 for topic, count in topics.items()} == dict.fromkeys(
         topics, True
@@ -81,6 +82,13 @@ def test_a_third_of_every_topic_is_held_out_and_lies_apart() -> None:
         files = sorted((DATA / folder).glob("*.yaml"))
         assert files
         assert all(one.held_out is expected for path in files for one in parse(path.read_text(encoding="utf-8")))
+
+
+def test_the_blind_dialogues_are_well_formed_and_lie_apart() -> None:
+    blind, others = load(blind=True), load()
+    assert Counter(dialogue.language for dialogue in blind) == {"en": 70, "de": 20, "zh": 15, "ja": 15}
+    assert all(dialogue.held_out for dialogue in blind)
+    assert len({dialogue.id for dialogue in (*blind, *others)}) == len(blind) + len(others)
 
 
 def test_every_kind_of_decision_is_asked_for() -> None:
