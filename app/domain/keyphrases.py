@@ -23,6 +23,7 @@ NAMED = 1.5  # a word with a capital inside a sentence names something: such wor
 VERBAL = 0.7  # an English word in -ing or -ed is more often a verb than a thing
 WEAKLY = 0.1  # what small talk and a speaker's name weigh
 SHORT = 0.5  # a word of three letters or fewer rarely names a topic
+RARE = 5  # texts; a word that fewer others hold is no rarer for it, or one odd word would outweigh what all share
 WORTH = 0.5  # of the best phrase's score: what every further phrase needs
 
 # Small talk, light verbs and measures of time: common in chats, silly as labels. English only, and only a
@@ -92,8 +93,8 @@ def keyphrases(
 
     Args:
         texts: messages, sentences or statements; a speaker's name before a colon is not taken as content.
-        background: how many texts of the namespace hold each index term (see `text.terms`); None: no term
-            is known to be rarer than another.
+        background: how many of the namespace's other texts hold each index term (see `text.terms`); None: no
+            term is known to be rarer than another.
         limit: how many phrases at most.
         speakers: names that are only phrases where nothing else is left.
 
@@ -249,15 +250,15 @@ def _weights(read: Sequence[Sequence[Sequence[_Word]]], background: Mapping[str,
         for word in (word for run in runs for word in run):
             users[word.key].add(index)
             form[word.key] = max(form[word.key], _form(word))
-    return {
-        key: log2(1 + len(texts)) * form[key] * _rarity(key.split(), background or {}) for key, texts in users.items()
-    }
+    known = background or {}
+    most = max([1, *known.values()])
+    return {key: log2(1 + len(texts)) * form[key] * _rarity(key.split(), known, most) for key, texts in users.items()}
 
 
-def _rarity(found: Sequence[str], background: Mapping[str, int]) -> float:
+def _rarity(found: Sequence[str], background: Mapping[str, int], most: int) -> float:
     """How rare a word is, its commonest term deciding; a root, for a rare word is not yet a telling one."""
     commonest = max((background.get(term, 0) for term in found), default=0)
-    return sqrt(log(1 + max(background.values(), default=1) / max(1, commonest)))
+    return sqrt(log(1 + most / max(RARE, commonest)))
 
 
 def _form(word: _Word) -> float:

@@ -1,7 +1,9 @@
 """What a theme is called, and when a language model is asked for a better name."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.domain.ids import StatementId
 from app.domain.provenance import EXTRACTIVE, MadeBy
 from app.domain.records import Theme
 
@@ -11,29 +13,40 @@ RENAMED_AT = (NAMED_FROM, 6, 12)  # sizes that a theme outgrows its name at, eac
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """A theme's label and summary. `degraded`: they stand in until a model writes better ones."""
+    """A theme's label and summary, and the statements that they were made from.
+
+    `degraded`: they stand in until a model writes better ones.
+    """
 
     label: str
     summary: str | None
     degraded: bool
     made_by: MadeBy
+    made_from: tuple[StatementId, ...]
 
 
-def name(label: str, size: int, before: Theme | None, *, reshaped: bool, with_model: bool) -> Naming:
+def name(label: str, members: Sequence[StatementId], before: Theme | None, *, joined: bool, with_model: bool) -> Naming:
     """The name of a theme whose members changed.
+
+    A model's name stays until it tells of a statement that left, or the theme took in another or outgrew it.
 
     Args:
         label: in its statements' own words.
-        size: its statements now.
+        members: its statements now.
         before: the theme as it was, if it is not new.
-        reshaped: statements left it, or came from another theme.
+        joined: other themes have ended in it.
         with_model: there is a language model.
     """
-    wanted = with_model and size >= NAMED_FROM
-    if before is None or before.made_by == EXTRACTIVE or reshaped or not wanted:
-        return Naming(label, None, wanted, EXTRACTIVE)
-    outgrown = _steps(size) > _steps(before.size)
-    return Naming(before.label, before.summary, before.degraded or outgrown, before.made_by)
+    wanted = with_model and len(members) >= NAMED_FROM
+    if before is None or before.made_by == EXTRACTIVE or joined or not wanted or _tells_of_others(before, members):
+        return Naming(label, None, wanted, EXTRACTIVE, tuple(members))
+    outgrown = _steps(len(members)) > _steps(before.size)
+    return Naming(before.label, before.summary, before.degraded or outgrown, before.made_by, before.made_from)
+
+
+def _tells_of_others(before: Theme, members: Sequence[StatementId]) -> bool:
+    """Whether a statement left that the name was made from; one from before that was recorded tells of all."""
+    return not set(before.made_from) <= set(members) or (not before.made_from and len(members) < before.size)
 
 
 def _steps(size: int) -> int:

@@ -17,6 +17,7 @@ from app.domain.vectors import Vector, cosine
 
 PAPER_EPSILON = 1e-8  # added to the median absolute deviation in the published form
 SIGMA_FLOOR = 0.05  # cosine; separations closer than this are the same, whatever their spread
+AT_ONCE = 1024  # themes whose nearest are looked for together: all against all would not fit into memory
 
 Floats = NDArray[np.float64]
 Form = Literal["balanced", "paper"]
@@ -51,19 +52,20 @@ def tightness(stats: Sequence[ThemeStat], alone: float) -> Floats:
 
     Unlike cohesion it does not grow as themes shrink, so a single statement is not a perfect theme.
     """
-    sizes = _sizes(stats)
-    pairs = np.maximum(sizes * (sizes - 1), 1)
-    return np.where(sizes > 1, (_norms(stats) ** 2 - sizes) / pairs, alone)
+    return _tight(_sizes(stats), _norms(stats) ** 2, alone)
 
 
 def nearest_other(stats: Sequence[ThemeStat]) -> Floats:
     """Cosine of each theme's centroid to the nearest other one, shape (K,); 0 for a theme on its own."""
+    nearest = np.zeros(len(stats))
     if len(stats) < 2:
-        return np.zeros(len(stats))
+        return nearest
     sums = np.stack([stat.vector_sum for stat in stats])
-    similar = cosine(sums, sums).astype(np.float64)
-    np.fill_diagonal(similar, -np.inf)
-    nearest: Floats = similar.max(axis=1)
+    for start in range(0, len(sums), AT_ONCE):
+        similar = cosine(sums[start : start + AT_ONCE], sums).astype(np.float64)
+        own = np.arange(len(similar))
+        similar[own, start + own] = -np.inf
+        nearest[start : start + AT_ONCE] = similar.max(axis=1)
     return nearest
 
 
@@ -86,7 +88,14 @@ def paper(stats: Sequence[ThemeStat]) -> float:
 
 
 def balanced(stats: Sequence[ThemeStat], balance: Balance) -> float:
-    """The default objective: a mean over statements, at most 1 + `size_weight`; 0 without themes.
+    """The default objective: a mean over statements, at most 1 + `size_weight`; 0 without themes."""
+    if not stats:
+        return 0.0
+    return worth(stats, nearest_other(stats), balance) / float(_sizes(stats).sum())
+
+
+def worth(stats: Sequence[ThemeStat], nearest: Floats, balance: Balance) -> float:
+    """What themes add to the sum whose mean over all statements `balanced` is; `nearest` (K,) as `nearest_other`.
 
     Each theme counts by its size with tightness · separation + size_weight · prior. The prior is 1 at the
     target size and falls with the distance of log sizes. Separation only ever punishes: it is 1 until the
@@ -95,16 +104,33 @@ def balanced(stats: Sequence[ThemeStat], balance: Balance) -> float:
     if not stats:
         return 0.0
     sizes = _sizes(stats)
-    excess = np.maximum(nearest_other(stats) - balance.redundant, 0.0)
+    excess = np.maximum(nearest - balance.redundant, 0.0)
     separation = np.exp(-(excess**2) / (2 * SIGMA_FLOOR**2))
-    prior = np.exp(-(np.log(sizes / balance.target_size) ** 2) / (2 * balance.spread**2))
-    worth = tightness(stats, balance.alone) * separation + balance.size_weight * prior
-    return float((sizes * worth).sum() / sizes.sum())
+    tight = tightness(stats, balance.alone) * separation
+    return float((sizes * (tight + balance.size_weight * _prior(sizes, balance))).sum())
+
+
+def apart(sizes: Floats, squares: Floats, balance: Balance) -> Floats:
+    """What each theme adds to that sum while no other is redundantly near; arrays of one shape.
+
+    `sizes` are at least 1; `squares` are the squared lengths of the vector sums.
+    """
+    each: Floats = sizes * (_tight(sizes, squares, balance.alone) + balance.size_weight * _prior(sizes, balance))
+    return each
 
 
 def evaluate(stats: Sequence[ThemeStat], form: Form, balance: Balance) -> float:
     """The objective in the given form."""
     return paper(stats) if form == "paper" else balanced(stats, balance)
+
+
+def _tight(sizes: Floats, squares: Floats, alone: float) -> Floats:
+    return np.where(sizes > 1, (squares - sizes) / np.maximum(sizes * (sizes - 1), 1), alone)
+
+
+def _prior(sizes: Floats, balance: Balance) -> Floats:
+    prior: Floats = np.exp(-(np.log(sizes / balance.target_size) ** 2) / (2 * balance.spread**2))
+    return prior
 
 
 def _sizes(stats: Sequence[ThemeStat]) -> Floats:

@@ -1,4 +1,7 @@
-"""Ways to cut a theme that is too large or too loose: where it comes apart by itself, and in two."""
+"""Ways to cut a theme that is too large or too loose: where it comes apart by itself, and in two.
+
+And a quick cut of very many rows, to look at them part by part.
+"""
 
 import numpy as np
 
@@ -23,6 +26,26 @@ def ways_to_cut(rows: Matrix, *, edge: float, cap: int) -> list[Way]:
         for way in (_components(rows, edge), _bisected(rows, list(range(len(rows)))))
     }
     return [way for way in sorted(ways) if len(way) > 1]
+
+
+def in_parts(rows: Matrix, most: int) -> list[list[int]]:
+    """Row numbers in parts of at most `most`, each of rows that lie on one side of the others: halves of halves.
+
+    For many rows; nothing is compared with everything. `rows` has shape (n, dimension), n >= 1.
+    """
+    parts, waiting = [], [list(range(len(rows)))]
+    while waiting:
+        part = waiting.pop()
+        if len(part) <= most:
+            parts.append(part)
+            continue
+        own = rows[part]
+        left = own[int((own @ own.sum(axis=0)).argmin())]
+        right = own[int((own @ left).argmin())]
+        order = np.argsort(own @ (left - right), kind="stable")
+        middle = len(part) // 2
+        waiting += [sorted(part[at] for at in order[:middle]), sorted(part[at] for at in order[middle:])]
+    return sorted(parts)
 
 
 def _components(rows: Matrix, edge: float) -> list[list[int]]:

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.domain.errors import ContextOverflow, UnusableReply
-from app.domain.ids import NamespaceId
+from app.domain.errors import ContextOverflow, CutOff, UnusableReply
+from app.domain.ids import NamespaceId, StatementId
 from app.domain.jobs import Attempt
 from app.domain.keyphrases import shorten
 from app.domain.naming import Naming
@@ -37,35 +37,39 @@ class Labelling:
             return {"labelled": 0}
         async with self.storage.read(attempt.namespace) as unit:
             waiting = list(await unit.themes.degraded(AT_ONCE))
-        total = len(waiting)
+        total, labelled = len(waiting), 0
         for _ in range(ROUNDS):
             passed_over: list[Theme] = []
             for start in range(0, len(waiting), label.MOST):
-                passed_over += await self._name(attempt, self.chat, waiting[start : start + label.MOST])
+                written, left = await self._name(attempt, self.chat, waiting[start : start + label.MOST])
+                labelled += written
+                passed_over += left
             waiting = passed_over
         if waiting:
             raise UnusableReply(f"{len(waiting)} of {total} themes got no label that fits")
-        return {"labelled": total}
+        return {"labelled": labelled}
 
-    async def _name(self, attempt: Attempt, chat: ChatModel, themes: Sequence[Theme]) -> Sequence[Theme]:
-        """Name some themes; returns those that got no name that fits."""
-        groups = await self._members(attempt.namespace, themes)
-        named = await _ask(chat, groups)
+    async def _name(self, attempt: Attempt, chat: ChatModel, themes: Sequence[Theme]) -> tuple[int, Sequence[Theme]]:
+        """Name some themes; returns how many names were written, and the themes that got none that fits."""
+        members = await self._members(attempt.namespace, themes)
+        named = await _ask(chat, [[shorten(text, MEMBER_CHARACTERS) for _, text in shown] for shown in members])
         made_by = MadeBy(chat.name, chat.revision, f"label/{label.VERSION}")
         async with self.storage.write(attempt.namespace) as unit:
             await unit.jobs.check(attempt, unit.namespace.erasures)
+            written = 0
             for place, one in named.items():
-                naming = Naming(one.label, one.summary, degraded=False, made_by=made_by)
-                await unit.themes.name(themes[place].id, themes[place].version, naming)
+                told = tuple(statement for statement, _ in members[place])
+                naming = Naming(one.label, one.summary, degraded=False, made_by=made_by, made_from=told)
+                written += await unit.themes.name(themes[place].id, themes[place].version, naming)
             await unit.commit()
-        return [theme for place, theme in enumerate(themes) if place not in named]
+        return written, [theme for place, theme in enumerate(themes) if place not in named]
 
-    async def _members(self, namespace: NamespaceId, themes: Sequence[Theme]) -> list[list[str]]:
+    async def _members(
+        self, namespace: NamespaceId, themes: Sequence[Theme]
+    ) -> Sequence[Sequence[tuple[StatementId, str]]]:
         async with self.storage.read(namespace) as unit:
             members = await unit.statements.of_themes([theme.id for theme in themes])
-        return [
-            [shorten(text, MEMBER_CHARACTERS) for _, text in members.get(theme.id, ())[:MEMBERS]] for theme in themes
-        ]
+        return [members.get(theme.id, ())[:MEMBERS] for theme in themes]
 
 
 async def _ask(chat: ChatModel, groups: Sequence[Sequence[str]]) -> dict[int, label.Named]:
@@ -73,10 +77,10 @@ async def _ask(chat: ChatModel, groups: Sequence[Sequence[str]]) -> dict[int, la
     prompt = label.render(groups)
     try:
         if len(groups) == 1 or await fits(chat, prompt):
-            found = await ask(chat, prompt, label.parse)
+            found = await ask(chat, prompt, label.parse, divisible=len(groups) > 1)
             named = {one.number - 1: one for one in found if 1 <= one.number <= len(groups)}
             return {place: one for place, one in named.items() if _tells_of(one, groups[place])}
-    except ContextOverflow:
+    except (ContextOverflow, CutOff):
         if len(groups) == 1:
             raise
     middle = len(groups) // 2

@@ -9,6 +9,7 @@ import numpy as np
 from app.domain.chains import Ending
 from app.domain.filters import Filter
 from app.domain.ids import StatementId, ThemeId
+from app.domain.late import Embedding
 from app.domain.levels import Level
 from app.domain.likeness import threshold
 from app.domain.namespaces import model_of
@@ -17,9 +18,8 @@ from app.domain.records import Origin, Statement
 from app.domain.screening import Candidate, Screened
 from app.domain.statements import AdmissionPlan, Alike, Known, decide, essences, topic_of
 from app.domain.text import terms
-from app.domain.themes import policy_for
+from app.domain.theme_policy import policy_for
 from app.domain.validity import validity
-from app.domain.vectors import Vector
 from app.domain.wording import take_apart
 from app.storage.filters import within
 from app.storage.repository import new_id
@@ -28,7 +28,7 @@ from app.storage.unit_of_work import ReadUnit, WriteUnit
 
 NEAREST = 4  # stored statements whose words are compared with a candidate's because their vectors are close
 
-Vectors = Mapping[str, Sequence[Vector]]
+Vectors = Mapping[str, Sequence[Embedding]]
 """By text, one a part."""
 
 
@@ -46,7 +46,7 @@ async def likeness(unit: ReadUnit, candidates: Sequence[Candidate], vectors: Vec
     current = within(Level.STATEMENT, Filter())
     cosines = {}
     for text in dict.fromkeys(candidate.text for candidate in candidates):
-        near = await unit.embeddings.nearest(Level.STATEMENT, vectors[text][0], NEAREST, current)
+        near = await unit.embeddings.nearest(Level.STATEMENT, vectors[text][0].vector, NEAREST, current)
         cosines.update({(text, StatementId(id_)): cosine for id_, cosine in near.similarities.items()})
     return Alike(cosines, least)
 
@@ -121,7 +121,7 @@ async def _with_sound_update(unit: WriteUnit, candidate: Candidate, vectors: Vec
     if candidate.updates is None:
         return candidate
     stored = await unit.embeddings.vectors(Level.STATEMENT, [candidate.updates])
-    old, new = stored.get(candidate.updates), vectors[candidate.text][0]
+    old, new = stored.get(candidate.updates), vectors[candidate.text][0].vector
     near = policy_for(model_of(unit.namespace.embedding_profile)).attach_small
     return candidate if old is not None and float(old @ new) >= near else replace(candidate, updates=None)
 

@@ -9,12 +9,14 @@ from app.domain.objective import (
     SIGMA_FLOOR,
     Balance,
     ThemeStat,
+    apart,
     balanced,
     cohesion,
     evaluate,
     nearest_other,
     paper,
     tightness,
+    worth,
 )
 
 BALANCE = Balance(alone=0.5, redundant=0.8)
@@ -64,6 +66,37 @@ def test_paper_by_hand_with_a_spread() -> None:
     sigma = (abs(s[0] - m) + abs(s[0] - m)) / 2  # deviations d, d, d, larger: their median is d
     expected = 1 + sum(exp(-((x - m) ** 2) / (2 * sigma**2)) for x in s) / 4
     assert paper(themes) == pytest.approx(expected, rel=1e-4)
+
+
+def test_paper_by_hand_of_loose_themes_of_different_sizes() -> None:
+    # Sizes 3, 2, 1: S = 36 / (3 * 14). Sums (2, 1, 0), (0, 1, 1), (0, 0, 1): cohesions sqrt(5) / 3, sqrt(2) / 2, 1.
+    # Cosines of centroids: 1 / sqrt(10), 0 and 1 / sqrt(2), so s = 0.316…, 0.707…, 0.707…; m = 0.707…, MAD = 0.
+    themes = [stat((1, 0, 0), (1, 0, 0), (0, 1, 0)), stat((0, 1, 0), (0, 0, 1)), stat((0, 0, 1))]
+    assert nearest_other(themes) == pytest.approx([1 / sqrt(10), 1 / sqrt(2), 1 / sqrt(2)])
+    assert paper(themes) == pytest.approx(36 / 42 + (sqrt(2) / 2 + 1) / 3, abs=1e-5)
+
+
+def test_paper_of_two_themes_knows_no_separation() -> None:
+    # Each is the other's nearest, so both s are m and both g are 1, however close they are.
+    for other in ((0.999, sqrt(1 - 0.999**2)), (0, 1), (-1, 0)):
+        assert paper([stat((1, 0)), stat(other)]) == pytest.approx(2, abs=1e-6)
+
+
+def test_paper_of_opposites_is_finite() -> None:
+    # The sum is zero: no cohesion, and a centroid that points nowhere has a cosine of 0.
+    torn, one = stat((1, 0), (-1, 0)), stat((0, 1))
+    assert paper([torn]) == pytest.approx(1)
+    assert paper([torn, one]) == pytest.approx(9 / 10 + 1 / 2)
+
+
+def test_paper_takes_a_hair_for_a_gulf_and_balanced_does_not() -> None:
+    # s = 0.5, 0.5 and 0.499: the median absolute deviation is 0, so the third counts as infinitely far (E47).
+    def themes(third: float) -> list[ThemeStat]:
+        return [stat((1, 0, 0)), stat((0.5, sqrt(0.75), 0)), stat((third, 0, -sqrt(1 - third**2)))]
+
+    assert paper(themes(0.5)) == pytest.approx(2, abs=1e-5)
+    assert paper(themes(0.499)) == pytest.approx(1 + 2 / 3, abs=1e-5)
+    assert balanced(themes(0.499), BALANCE) == pytest.approx(balanced(themes(0.5), BALANCE))
 
 
 def test_paper_calls_every_equal_partition_equally_sparse() -> None:
@@ -125,3 +158,13 @@ def test_values_are_bounded_and_do_not_depend_on_order(themes: list[list[list[fl
     assert -1 - 1e-6 <= balanced(stats, BALANCE) <= 1 + BALANCE.size_weight + 1e-6
     assert balanced(stats[::-1], BALANCE) == pytest.approx(balanced(stats, BALANCE), abs=1e-6)
     assert ((cohesion(stats) >= 0) & (cohesion(stats) <= 1 + 1e-6)).all()
+
+
+@given(st.lists(rows.filter(lambda theme: all(np.linalg.norm(row) > 0.1 for row in theme)), min_size=1, max_size=5))
+def test_far_apart_each_theme_is_worth_what_its_size_and_sum_say(themes: list[list[list[float]]]) -> None:
+    """`apart` is `worth` without redundancy: moves are ranked by the one and checked by the other."""
+    stats = [stat(*map(tuple, theme)) for theme in themes]
+    sizes = np.array([one.size for one in stats], dtype=float)
+    squares = np.array([float(one.vector_sum.astype(float) @ one.vector_sum) for one in stats])
+    nowhere = np.zeros(len(stats))
+    assert apart(sizes, squares, BALANCE).sum() == pytest.approx(worth(stats, nowhere, BALANCE), abs=1e-5)

@@ -8,17 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.ids import StatementId, ThemeId
-from app.domain.themes import (
-    CALIBRATED,
-    Action,
-    Member,
-    RemovedTheme,
-    ThemePlan,
-    ThemePolicy,
-    ThemeState,
-    plan,
-    policy_for,
-)
+from app.domain.theme_policy import ThemePolicy
+from app.domain.themes import Action, Member, RemovedTheme, ThemePlan, ThemeState, plan
 from app.domain.vectors import Vector, unit
 
 POLICY = ThemePolicy()
@@ -110,16 +101,54 @@ def test_a_statement_given_twice_is_placed_once() -> None:
     assert [planned.size for planned in made.themes] == [1]
 
 
-def test_a_full_theme_is_split_and_its_largest_part_keeps_the_id() -> None:
+def test_a_theme_that_is_full_gives_some_away_and_goes_on_under_its_id() -> None:
     members = [about(0, number) for number in range(1, 13)]
     new = about(0, 13)
     made = plan([new], [theme(1, members)], POLICY)
-    assert sum(planned.size for planned in made.themes) == 13
-    assert all(planned.size <= POLICY.cap for planned in made.themes)
+    old, fresh = sorted(made.themes, key=lambda planned: planned.id is None)
+    assert (old.id, fresh.id) == (ThemeId(UUID(int=1)), None)
+    assert new.id in fresh.members
+    assert old.size >= fresh.size > 1
+    assert statements(*members, new) == tuple(sorted(old.members + fresh.members))
+
+
+def test_a_theme_above_the_cap_is_cut_and_its_largest_part_keeps_the_id() -> None:
+    members = [about(0, number) for number in range(1, 13)]
+    made = plan([], [theme(1, members)], replace(POLICY, cap=5))
+    assert sum(planned.size for planned in made.themes) == 12
+    assert all(planned.size <= 5 for planned in made.themes)
     kept = max(made.themes, key=lambda planned: planned.size)
     assert kept.id == ThemeId(UUID(int=1))
     assert {p.split_from for p in made.themes if p.id is None} == {ThemeId(UUID(int=1))}
     assert Action.SPLIT in [step.action for step in made.steps]
+
+
+def test_a_statement_moves_to_the_theme_that_it_fits() -> None:
+    """The first of its kind was put beside others; now more of its kind come."""
+    stray = about(1, 9)
+    mixed = theme(1, [about(0, 1), about(0, 2), about(0, 3), stray])
+    made = plan([about(1, 4), about(1, 5)], [mixed], POLICY)
+    moved = next(planned for planned in made.themes if stray.id in planned.members)
+    assert moved.members == statements(about(1, 4), about(1, 5), stray)
+    assert Action.MOVE in [step.action for step in made.steps]
+    assert ThemeId(UUID(int=1)) in [planned.id for planned in made.themes]
+
+
+@pytest.mark.parametrize("cap", [3, 4])
+def test_a_full_theme_takes_no_statement_of_another(cap: int) -> None:
+    """The stray fits the first theme, and goes there if there is room."""
+    stray = about(0, 9)
+    near = [theme(1, [about(0, 1), about(0, 2), about(0, 3)]), theme(2, [about(1, 4), about(1, 5), stray])]
+    made = plan([], near, replace(POLICY, cap=cap, intra=0.0), touched=[state.id for state in near])
+    sizes = sorted(planned.size for planned in made.themes)
+    assert sizes == ([2, 4] if cap == 4 else [3, 3])
+
+
+def test_what_has_a_theme_moves_only_for_a_gain_above_its_price() -> None:
+    stray = about(1, 9)
+    mixed = theme(1, [about(0, 1), about(0, 2), about(0, 3), stray])
+    made = plan([about(1, 4), about(1, 5)], [mixed], replace(POLICY, stay=100.0))
+    assert stray.id not in {id_ for planned in made.themes for id_ in planned.members}
 
 
 def test_identical_statements_still_respect_the_cap() -> None:
@@ -170,16 +199,6 @@ def test_a_statement_in_two_themes_is_refused() -> None:
     member = about(0, 1)
     with pytest.raises(ValueError, match="one theme only"):
         plan([], [theme(1, [member]), theme(2, [member])], POLICY)
-
-
-def test_a_policy_without_room_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least 1"):
-        ThemePolicy(cap=0)
-
-
-def test_policies_are_found_by_model_name() -> None:
-    assert policy_for("sentence-transformers/all-MiniLM-L6-v2") is CALIBRATED["all-minilm-l6-v2"]
-    assert policy_for("scripted") == ThemePolicy()
 
 
 batches = st.lists(st.lists(st.tuples(st.integers(0, 5), st.integers(1, 60)), max_size=16), min_size=1, max_size=5)
