@@ -45,6 +45,10 @@ class Item:
     theme: ThemeId | None = None
 
 
+Gate: TypeAlias = Callable[[Item, int], bool]
+"""Whether an item, for so many tokens, is let in."""
+
+
 def render_context(items: Iterable[Item]) -> str:
     """The items in time order: a line with the date for each day of a conversation, then a line an item.
 
@@ -70,14 +74,17 @@ def dated(day: date) -> str:
     return f"{DAYS[day.weekday()]}, {day.day} {MONTHS[day.month - 1]} {day.year}"
 
 
-def pack(items: Sequence[Item], max_tokens: int, count: Callable[[str], int] = count_tokens) -> list[Item]:
+def pack(
+    items: Sequence[Item], max_tokens: int, count: Callable[[str], int] = count_tokens, gate: Gate | None = None
+) -> list[Item]:
     """The best items whose rendered context has at most `max_tokens` tokens, by falling score.
 
     Taken greedily by score. An item too big, or one that adds nothing to what is in, is passed over for
-    those behind it; a message takes the place of the statements that rest on it alone. `count` gives 0 for
-    an empty string; a text should count no more than its lines with their line breaks do together.
+    those behind it; a message takes the place of the statements that rest on it alone. `gate` is asked about
+    each item that has passed all that, with the tokens that it costs, and has the last word. `count` gives 0
+    for an empty string; a text should count no more than its lines with their line breaks do together.
     """
-    packed = _Packed(max_tokens, count)
+    packed = _Packed(max_tokens, count, gate)
     for item in sorted(items, key=_best_first):
         packed.offer(item)
     return packed.within_budget()
@@ -93,6 +100,7 @@ class _Packed:
 
     max_tokens: int
     count: Callable[[str], int]
+    gate: Gate | None = None
     used: int = 0
     is_exact: bool = True
     recounts: int = 0
@@ -109,6 +117,8 @@ class _Packed:
         if self.used + cost > self.max_tokens:
             self._recount()
         if self.used + cost > self.max_tokens or self._adds_nothing(item):
+            return
+        if self.gate is not None and not self.gate(item, cost):
             return
         for old in replaced:
             del self.items[old.level, old.id]

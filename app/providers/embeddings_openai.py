@@ -9,7 +9,7 @@ from app.domain.errors import ConfigurationError, ContextOverflow, ProviderRefus
 from app.domain.text import count_tokens
 from app.domain.vectors import TINY, Matrix
 from app.providers.endpoint import Endpoint, Patience
-from app.providers.protocols import Profile
+from app.providers.protocols import Asked, Embedded, Profile
 from app.providers.specs import EmbedderSpec
 
 DEFAULT_MODEL = "text-embedding-3-small"
@@ -26,7 +26,9 @@ BATCH_TOKENS = 16_000  # in one call; some endpoints read a batch as one sequenc
 
 
 class OpenAIEmbedder:
-    """An `Embedder`. Questions and batches are calls of their own, so neither waits for the other."""
+    """An `Embedder` of whole texts. Questions and batches are calls of their own, so neither waits for the other."""
+
+    tells_words = False
 
     def __init__(self, endpoint: Endpoint, profile: Profile, *, ask_dimension: bool) -> None:
         self.profile = profile
@@ -34,19 +36,18 @@ class OpenAIEmbedder:
         self._endpoint = endpoint
         self._ask_dimension = ask_dimension
 
-    async def embed(self, texts: Sequence[str]) -> Matrix:
-        """Vectors of stored texts, float32, shape (len(texts), dimension), of length 1.
+    async def embed(self, texts: Sequence[str]) -> Embedded:
+        """Vectors of stored texts.
 
         Raises ProviderUnavailable; ProviderRefused, also for vectors of another dimension; ContextOverflow;
         UnusableReply for vectors that are missing, too many, zero or no numbers.
         """
         parts = [await self._embed(batch) for batch in batches(texts)]
-        return np.concatenate(parts) if parts else np.zeros((0, self.profile.dimension), np.float32)
+        return Embedded(np.concatenate(parts) if parts else np.zeros((0, self.profile.dimension), np.float32))
 
-    async def embed_query(self, text: str) -> Matrix:
-        """The vector of one question, shape (dimension,). Raises as `embed`."""
-        first: Matrix = (await self._embed([text]))[0]
-        return first
+    async def embed_query(self, text: str) -> Asked:
+        """The vector of one question. Raises as `embed`."""
+        return Asked((await self._embed([text]))[0])
 
     def close(self) -> None:
         """Release the connections."""

@@ -2,15 +2,17 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from typing import TypeVar
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 
 from app.domain.chat import Prompt, Reply, Scored, Stage, Tokens
 from app.domain.errors import BudgetExceeded, UnusableReply
+from app.domain.late import WordVectors
 from app.domain.vectors import Matrix
 from app.providers.guard import Guard, GuardPolicy, Report
-from app.providers.protocols import Capabilities, ChatModel, Embedder, Scoring
+from app.providers.protocols import Asked, Capabilities, ChatModel, Embedded, Embedder, Scoring
 from app.providers.structured import size_of
 from app.telemetry import usage
 from app.telemetry.metrics import Metrics
@@ -31,24 +33,29 @@ class GuardedEmbedder:
         self.inner = inner
         self.profile = inner.profile
         self.max_tokens = inner.max_tokens
+        self.tells_words = inner.tells_words
         self.guard = Guard("the embedding model", policy, lambda opened: metrics.circuit(usage.EMBEDDER, opened))
         self._metrics = metrics
         self._batches, self._queries = self.guard.lane(), self.guard.lane()
 
-    async def embed(self, texts: Sequence[str]) -> Matrix:
-        """Vectors of stored texts. Raises ProviderUnavailable, ProviderRefused, ContextOverflow, UnusableReply."""
-        made = [np.empty((0, self.profile.dimension), dtype=np.float32)]
+    async def embed(self, texts: Sequence[str]) -> Embedded:
+        """What it makes of texts. Raises ProviderUnavailable, ProviderRefused, ContextOverflow, UnusableReply."""
+        vectors = [np.empty((0, self.profile.dimension), dtype=np.float32)]
+        words: list[WordVectors] = []
         for start in range(0, len(texts), BATCH):
             batch = texts[start : start + BATCH]
 
-            async def work(batch: Sequence[str] = batch) -> Matrix:
-                return self._checked(await self.inner.embed(batch), (len(batch), self.profile.dimension))
+            async def work(batch: Sequence[str] = batch) -> Embedded:
+                made = await self.inner.embed(batch)
+                return replace(made, vectors=self._checked(made.vectors, (len(batch), self.profile.dimension)))
 
-            made.append(await self.guard.call(work, self._batches, self._report("batch", len(batch))))
-        return np.concatenate(made)
+            made = await self.guard.call(work, self._batches, self._report("batch", len(batch)))
+            vectors.append(made.vectors)
+            words += made.words or ()
+        return Embedded(np.concatenate(vectors), tuple(words) if self.tells_words else None)
 
-    async def embed_query(self, text: str) -> Matrix:
-        """The vector of one question, in a lane of its own. Raises as `embed`."""
+    async def embed_query(self, text: str) -> Asked:
+        """What it makes of one question, in a lane of its own. Raises as `embed`."""
         return await self.guard.call(lambda: self._query(text), self._queries, self._report("query", 1))
 
     def close(self) -> None:
@@ -61,8 +68,9 @@ class GuardedEmbedder:
             lambda: self.guard.once(lambda: self._query(PROBED), self._queries, self._report("query", 1))
         )
 
-    async def _query(self, text: str) -> Matrix:
-        return self._checked(await self.inner.embed_query(text), (self.profile.dimension,))
+    async def _query(self, text: str) -> Asked:
+        made = await self.inner.embed_query(text)
+        return replace(made, vector=self._checked(made.vector, (self.profile.dimension,)))
 
     def _checked(self, vectors: Matrix, shape: tuple[int, ...]) -> Matrix:
         if vectors.shape != shape:
@@ -72,8 +80,8 @@ class GuardedEmbedder:
             raise UnusableReply("the embedding model gave a vector that is not of length 1")
         return vectors.astype(np.float32, copy=False)
 
-    def _report(self, lane: str, texts: int) -> Report[Matrix]:
-        def report(outcome: str, seconds: float, result: Matrix | None) -> None:
+    def _report(self, lane: str, texts: int) -> Report[Any]:
+        def report(outcome: str, seconds: float, result: Embedded | Asked | None) -> None:
             done = 0 if result is None else texts
             self._metrics.embedding(lane, outcome, texts, seconds)
             usage.note(usage.EMBEDDER, self.profile.model, calls=1, texts=done, seconds=seconds)

@@ -7,7 +7,8 @@ from enum import StrEnum
 from typing import Protocol
 
 from app.domain.chat import Prompt, Reply, Scored
-from app.domain.vectors import Matrix
+from app.domain.late import AskedWords, WordVectors
+from app.domain.vectors import Matrix, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,19 +24,40 @@ class Profile:
         return f"{self.model}@{self.revision}/{self.dimension}"
 
 
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What a model makes of n texts: float32 vectors (n, dimension) of length 1, and each text's words.
+
+    `words` is None for a model that tells no words apart.
+    """
+
+    vectors: Matrix
+    words: tuple[WordVectors, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a model makes of a question: a vector (dimension,) of length 1, and its words if it tells them apart."""
+
+    vector: Vector
+    words: AskedWords | None = None
+
+
 class Embedder(Protocol):
-    """Turns texts into vectors of length 1."""
+    """Turns texts into vectors of length 1, and their words into small ones."""
 
     profile: Profile
     max_tokens: int
     """Longest text it reads whole, in tokens as domain.text.count_tokens counts; callers split longer ones."""
+    tells_words: bool
+    """Whether it gives vectors of words too."""
 
-    async def embed(self, texts: Sequence[str]) -> Matrix:
-        """Vectors of stored texts, float32, shape (len(texts), dimension). Raises ProviderUnavailable."""
+    async def embed(self, texts: Sequence[str]) -> Embedded:
+        """What it makes of texts that are stored. Raises ProviderUnavailable."""
         ...
 
-    async def embed_query(self, text: str) -> Matrix:
-        """The vector of one question, shape (dimension,), in a lane of its own: it never waits for a batch."""
+    async def embed_query(self, text: str) -> Asked:
+        """What it makes of one question, in a lane of its own: it never waits for a batch."""
         ...
 
     def close(self) -> None:

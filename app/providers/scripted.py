@@ -7,9 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
+from app.domain.late import asked_words, compress, content_spans, drawn_axes
 from app.domain.text import terms
 from app.domain.vectors import Matrix, Vector, unit
-from app.providers.protocols import Profile
+from app.providers.protocols import Asked, Embedded, Profile
 
 DIMENSION = 64  # enough for a few thousand words to be nearly orthogonal
 
@@ -54,28 +55,38 @@ class ScriptedEmbedder:
     """
 
     max_tokens = 200
+    tells_words = True
 
     def __init__(self, dimension: int = DIMENSION) -> None:
         self.profile = Profile("scripted", "1", dimension)
+        self._axes = drawn_axes(dimension)
 
     @cached_property
     def faults(self) -> Faults:
         """What goes wrong with it."""
         return Faults()
 
-    async def embed(self, texts: Sequence[str]) -> Matrix:
-        """Vectors of length 1, float32, shape (len(texts), dimension)."""
+    async def embed(self, texts: Sequence[str]) -> Embedded:
+        """Vectors of texts and of their words."""
         await self.faults.strike()
         dimension = self.profile.dimension
-        return np.array([_vector(text, dimension) for text in texts], dtype=np.float32).reshape(len(texts), dimension)
+        vectors = np.array([_vector(text, dimension) for text in texts], dtype=np.float32)
+        words = tuple(compress(_words(text, dimension), self._axes) for text in texts)
+        return Embedded(vectors.reshape(len(texts), dimension), words)
 
-    async def embed_query(self, text: str) -> Matrix:
-        """One vector, shape (dimension,)."""
+    async def embed_query(self, text: str) -> Asked:
+        """Those of one question."""
         await self.faults.strike()
-        return _vector(text, self.profile.dimension)
+        dimension = self.profile.dimension
+        return Asked(_vector(text, dimension), asked_words(text, _words(text, dimension), self._axes))
 
     def close(self) -> None:
         """Nothing to release."""
+
+
+def _words(text: str, dimension: int) -> Matrix:
+    vectors = [_vector(text[start:end], dimension) for start, end in content_spans(text)]
+    return np.array(vectors, dtype=np.float32).reshape(len(vectors), dimension)
 
 
 def _vector(text: str, dimension: int) -> Vector:

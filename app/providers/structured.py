@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from app.domain.chat import Finish, Prompt, Reply, Tokens
-from app.domain.errors import ContextOverflow, UnusableReply
+from app.domain.errors import ContextOverflow, CutOff, UnusableReply
 from app.providers.protocols import ChatModel
 from app.providers.tolerant import read_object
 
@@ -22,17 +22,21 @@ _SHORTER = "It was cut off after {tokens} tokens. Say less, so that it ends befo
 _DEMAND = "Reply again, with one complete JSON object that follows the schema, and with nothing before or after it."
 
 
-async def ask(model: ChatModel, prompt: Prompt, parse: Callable[[object], T]) -> T:
+async def ask(model: ChatModel, prompt: Prompt, parse: Callable[[object], T], *, divisible: bool = False) -> T:
     """The model's reply to `prompt` as `parse` reads it; `parse` gets a JSON object, and raises UnusableReply.
 
-    A reply that cannot be used is asked for once more, with what was wrong about it. Raises UnusableReply after
-    that, ProviderUnavailable, ProviderRefused, ContextOverflow (of the prompt itself) and BudgetExceeded.
+    A reply that cannot be used is asked for once more, with what was wrong about it; one that came to its limit of
+    tokens in fewer words, or, if the caller can ask about less instead (`divisible`), not at all: that loses nothing.
+    Raises UnusableReply after that (CutOff where the limit was the reason), ProviderUnavailable, ProviderRefused,
+    ContextOverflow (of the prompt itself) and BudgetExceeded.
     """
     reply = NOTHING
     try:
         reply = await model.reply(prompt)
         return _read(reply, prompt, parse)
     except UnusableReply as error:
+        if divisible and isinstance(error, CutOff):
+            raise
         first = error
     again = await _again(model, prompt, reply, str(first))
     if again is None:
@@ -42,7 +46,7 @@ async def ask(model: ChatModel, prompt: Prompt, parse: Callable[[object], T]) ->
     except ContextOverflow:
         raise first from None  # the prompt itself had room: splitting the input is not called for
     except UnusableReply as second:
-        raise UnusableReply(f"{first}; asked again: {second}") from None
+        raise type(second)(f"{first}; asked again: {second}") from None
 
 
 def size_of(model: ChatModel, prompt: Prompt) -> int:
@@ -55,14 +59,24 @@ def _read(reply: Reply, prompt: Prompt, parse: Callable[[object], T]) -> T:
     data: Mapping[str, Any] = {}
     try:
         data = read_object(reply.text, prompt.schema)
+        _refuse_closed(reply)
         return parse(data)
     except UnusableReply as error:
-        raise UnusableReply(f"{error} ({_form(reply, data, prompt)})") from None
+        kind = CutOff if reply.finish is Finish.LENGTH else UnusableReply
+        raise kind(f"{error} ({_form(reply, data, prompt)})") from None
+
+
+def _refuse_closed(reply: Reply) -> None:
+    """Where the limit falls inside the JSON object, whoever holds the model to JSON closes it there: items are lost."""
+    if reply.finish is Finish.LENGTH and reply.text.rstrip().endswith("}"):
+        raise UnusableReply("it was closed before it was complete")
 
 
 def _form(reply: Reply, data: Mapping[str, Any], prompt: Prompt) -> str:
     """What a reply looks like, without a word of it: keys are named only where they are the schema's own."""
     form = f"{prompt.name}: {len(reply.text)} characters, ended by {reply.finish}"
+    if reply.finish is Finish.LENGTH:
+        form += f" after {reply.tokens.written} tokens"
     if not data:
         return form
     known = (prompt.schema or {}).get("properties", {})

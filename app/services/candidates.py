@@ -1,7 +1,7 @@
 """Candidates: for each level, what may answer a question, with all signals that ranking needs."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date
 from uuid import UUID
 
@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from app.domain import bm25
 from app.domain.filters import Filter
-from app.domain.fusion import DEFAULT, Pool, Signal
+from app.domain.fusion import DEFAULT, Pool, Signal, fused, timely
 from app.domain.ids import MessageId, StatementId
+from app.domain.late import WORD_LEVELS, AskedWords, WordVectors, matches
 from app.domain.levels import Level
 from app.domain.questions import Question
 from app.domain.text import terms
 from app.domain.vectors import Vector
+from app.providers.protocols import Asked
 from app.storage.embeddings import Nearest
 from app.storage.filters import within
 from app.storage.messages import Place
@@ -23,19 +25,52 @@ from app.storage.unit_of_work import ReadUnit
 from app.storage.words import Occurrences
 
 POOL = 200  # best of each signal; ranking a pool of these loses nothing against ranking everything
+COMPARED = 120  # best of a level whose words are compared with the question's; from 80 on recall hardly moves
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """One level's candidates: `ids` and the `pool`'s arrays are parallel; `allowed` (n,) may be returned.
+    """One level's candidates: `ids` and all arrays (n,) are parallel; those `allowed` may be returned.
 
-    Those not allowed are there because ranking looks at neighbours.
+    Those not allowed are there because ranking looks at neighbours. `speakers` said them (of a statement, its first
+    cited message), None where that is nobody. `words` are those that late interaction compared.
     """
 
     level: Level
     ids: tuple[UUID, ...]
     pool: Pool
     allowed: NDArray[np.bool_]
+    speakers: tuple[str | None, ...]
+    words: Mapping[UUID, WordVectors] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class WordByWord:
+    """What late interaction found among the messages; nothing where no words are kept of any.
+
+    `asked` are the words of the question without speakers' names. For each message that was compared: its match
+    in [-1, 1], who said it, and its words, as `late.content_spans` counts them.
+    """
+
+    asked: AskedWords | None = None
+    matches: Mapping[UUID, float] = field(default_factory=dict)
+    speakers: Mapping[UUID, str | None] = field(default_factory=dict)
+    words: Mapping[UUID, WordVectors] = field(default_factory=dict)
+
+
+def word_by_word(pools: Iterable[Candidates], question: Question, asked: Asked | None) -> WordByWord:
+    """What was compared among messages."""
+    messages = next((one for one in pools if one.level is Level.MESSAGE), None)
+    if messages is None or not messages.words or messages.pool.late is None or asked is None or asked.words is None:
+        return WordByWord()
+    said = zip(messages.ids, messages.speakers, messages.pool.late.tolist(), strict=True)
+    compared = {id_: (speaker, match) for id_, speaker, match in said if id_ in messages.words}
+    return WordByWord(
+        asked.words.without(question.names),
+        {id_: match for id_, (_, match) in compared.items()},
+        {id_: speaker for id_, (speaker, _) in compared.items()},
+        messages.words,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +83,12 @@ class _Where:
     speaker: str | None
 
 
-async def gather(unit: ReadUnit, level: Level, question: Question, vector: Vector | None, limits: Filter) -> Candidates:
-    """The candidates of one level: the best by vectors, the best by words, and what stands beside them."""
+async def gather(unit: ReadUnit, level: Level, question: Question, asked: Asked | None, limits: Filter) -> Candidates:
+    """The candidates of one level: the best by vectors, the best by words, and what stands beside them.
+
+    The best of those are compared word by word where the model told words apart.
+    """
+    vector = None if asked is None else asked.vector
     if level is Level.THEME:
         return await _themes(unit, vector, limits)
     matching = within(level, limits)
@@ -64,12 +103,28 @@ async def gather(unit: ReadUnit, level: Level, question: Question, vector: Vecto
     if vector is not None:
         missing = [item for item in where if item not in cosines]
         cosines |= await unit.embeddings.similarities(level, vector, missing)
-    return Candidates(
+    candidates = Candidates(
         level,
         tuple(where),
         _pool(where, cosines, words, nearest, found, question),
         await _allowed(unit, where, limits) if level is Level.MESSAGE else np.ones(len(where), dtype=np.bool_),
+        tuple(place.speaker for place in where.values()),
     )
+    if asked is None or asked.words is None or level not in WORD_LEVELS:
+        return candidates
+    return await _compared(unit, candidates, asked.words.without(question.names))
+
+
+async def _compared(unit: ReadUnit, candidates: Candidates, asked: AskedWords) -> Candidates:
+    """The candidates with how well the best of them meet the words of the question."""
+    best = np.argsort(-fused(candidates.pool), kind="stable")[:COMPARED]
+    words = await unit.embeddings.words(candidates.level, (candidates.ids[place] for place in best))
+    late = np.full(len(candidates.ids), np.nan)
+    there = [place for place in best if candidates.ids[place] in words]
+    late[there] = matches(asked, [words[candidates.ids[place]] for place in there])
+    is_best = np.zeros(len(late), dtype=np.bool_)
+    is_best[best] = True
+    return replace(candidates, pool=replace(candidates.pool, late=late, compared=is_best), words=words)
 
 
 def _asked(question: Question) -> list[str]:
@@ -92,7 +147,8 @@ async def _themes(unit: ReadUnit, vector: Vector | None, limits: Filter) -> Cand
         group=np.arange(len(near), dtype=np.intp),
         position=np.zeros(len(near), dtype=np.intp),
     )
-    return Candidates(Level.THEME, tuple(theme for theme, _ in near), pool, np.ones(len(near), dtype=np.bool_))
+    ids = tuple(theme for theme, _ in near)
+    return Candidates(Level.THEME, ids, pool, np.ones(len(ids), dtype=np.bool_), (None,) * len(ids))
 
 
 def _words(found: Occurrences) -> Mapping[UUID, float]:
@@ -152,4 +208,5 @@ def _pool(
         named=np.array([place.speaker in question.names for place in where.values()], dtype=np.bool_),
         group=np.array([groups[place.conversation, place.day] for place in where.values()], dtype=np.intp),
         position=np.array([place.position for place in where.values()], dtype=np.intp),
+        timely=timely([place.day for place in where.values()], [(when.start, when.end) for when in question.dates]),
     )

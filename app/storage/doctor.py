@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Table, delete, exists, func, or_, select, 
 
 from app.domain.ids import EpisodeId, StatementId, ThemeId
 from app.domain.jobs import OPEN_STATES, JobState, Step
+from app.domain.late import WIDTH
 from app.domain.levels import Level
 from app.domain.messages import Message
 from app.domain.vectors import Vector, unit
@@ -78,6 +79,15 @@ class DoctorRepository(Repository):
         query = select(table.c.level, table.c.item_id).where(self._own(table), stray(table)).distinct()
         found: dict[str, list[UUID]] = defaultdict(list)
         for row in await self._connection.execute(query.order_by(table.c.level, table.c.item_id)):
+            found[row.level].append(row.item_id)
+        return found
+
+    async def torn_words(self) -> Mapping[str, Sequence[UUID]]:
+        """Items with vectors of words that are not whole, by level."""
+        torn = func.length(embeddings.c.word_vectors) % WIDTH != 0
+        query = select(embeddings.c.level, embeddings.c.item_id).where(self._own(embeddings), torn).distinct()
+        found: dict[str, list[UUID]] = defaultdict(list)
+        for row in await self._connection.execute(query.order_by(embeddings.c.level, embeddings.c.item_id)):
             found[row.level].append(row.item_id)
         return found
 

@@ -1,4 +1,4 @@
-"""Stored vectors of messages, episodes and statements, and exact search over them inside one namespace."""
+"""Stored vectors of messages, episodes and statements and of their words, and exact search inside one namespace."""
 
 import math
 from collections import defaultdict
@@ -7,18 +7,23 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from uuid import UUID
 
+import numpy as np
 from sqlalchemy import ColumnElement, FromClause, Select, Table, delete, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.ids import NamespaceId
+from app.domain.late import WORD_LEVELS, Embedding, WordVectors
 from app.domain.levels import Level
 from app.domain.vectors import Vector
 from app.storage.filters import Within
+from app.storage.items import there
 from app.storage.repository import IN_LIMIT, Repository
 from app.storage.tables import embeddings
 from app.storage.vectors import similarity
 
 IdT = TypeVar("IdT", bound=UUID)
+
+FIRST_PART = 0  # every item with vectors has it: counted instead of the item
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +52,27 @@ class EmbeddingRepository(Repository):
         owned = super()._own(table)
         return owned & (embeddings.c.generation == self._generation) if table is embeddings else owned
 
-    async def add(self, level: Level, vectors: Mapping[IdT, Sequence[Vector]]) -> None:
-        """Store each item's vectors, one a part."""
+    async def add(self, level: Level, embeddings_of: Mapping[IdT, Sequence[Embedding]]) -> None:
+        """Store what was made of each item, one row a part."""
         rows = [
-            self._row(generation=self._generation, level=level.value, item_id=item, part=part, vector=vector)
-            for item, parts in vectors.items()
-            for part, vector in enumerate(parts)
+            self._row(
+                generation=self._generation,
+                level=level.value,
+                item_id=item,
+                part=part,
+                vector=embedding.vector,
+                word_vectors=embedding.words if level in WORD_LEVELS else None,
+            )
+            for item, parts in embeddings_of.items()
+            for part, embedding in enumerate(parts)
         ]
         if rows:
             await self._connection.execute(insert(embeddings), rows)
 
-    async def replace(self, level: Level, vectors: Mapping[IdT, Sequence[Vector]]) -> None:
-        """Store each item's vectors in the place of those that it had: its text is another one now."""
-        await self.remove(level, vectors)
-        await self.add(level, vectors)
+    async def replace(self, level: Level, embeddings_of: Mapping[IdT, Sequence[Embedding]]) -> None:
+        """Store what was made of each item in the place of what it had: its text is another one now."""
+        await self.remove(level, embeddings_of)
+        await self.add(level, embeddings_of)
 
     async def remove(self, level: Level, ids: Iterable[UUID]) -> None:
         """Remove the vectors of these items, also those that are being made ready for another profile."""
@@ -116,7 +128,7 @@ class EmbeddingRepository(Repository):
             query = select(embeddings.c.item_id, embeddings.c.vector).where(
                 self._own(embeddings),
                 embeddings.c.level == level.value,
-                embeddings.c.part == 0,
+                embeddings.c.part == FIRST_PART,
                 embeddings.c.item_id.in_(wanted[start : start + IN_LIMIT]),
             )
             found |= {row.item_id: row.vector for row in await self._connection.execute(query)}
@@ -135,6 +147,34 @@ class EmbeddingRepository(Repository):
             for row in await self._connection.execute(query):
                 found[row.item_id].append((row.part, row.vector))
         return found
+
+    async def words(self, level: Level, ids: Iterable[UUID]) -> Mapping[UUID, WordVectors]:
+        """The vectors of each item's words, of all its parts; items of which none were made are left out."""
+        wanted = sorted(set(ids))
+        found: dict[UUID, list[WordVectors]] = defaultdict(list)
+        for start in range(0, len(wanted), IN_LIMIT):
+            query = select(embeddings.c.item_id, embeddings.c.word_vectors).where(
+                self._own(embeddings),
+                embeddings.c.level == level.value,
+                embeddings.c.item_id.in_(wanted[start : start + IN_LIMIT]),
+                embeddings.c.word_vectors.is_not(None),
+            )
+            for row in await self._connection.execute(query.order_by(embeddings.c.item_id, embeddings.c.part)):
+                found[row.item_id].append(row.word_vectors)
+        return {item: parts[0] if len(parts) == 1 else np.concatenate(parts) for item, parts in found.items()}
+
+    async def lack_words(self) -> bool:
+        """Whether an item of `WORD_LEVELS` has vectors and none of its words."""
+        for level in WORD_LEVELS:
+            query = select(embeddings.c.item_id).where(
+                self._own(embeddings),
+                embeddings.c.level == level.value,
+                embeddings.c.word_vectors.is_(None),
+                there(embeddings, level),
+            )
+            if (await self._connection.execute(query.limit(1))).first() is not None:
+                return True
+        return False
 
     def _best(self, level: Level, query: Vector) -> Select[Any]:
         closeness = func.max(similarity(embeddings.c.vector, query)).label("closeness")

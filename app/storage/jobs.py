@@ -1,6 +1,6 @@
 """The jobs table: the only truth about background work."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.errors import Conflict, Discarded, NotFound
 from app.domain.ids import JobId, NamespaceId
-from app.domain.jobs import OPEN_STATES, Attempt, Job, JobCounts, JobState, Step
+from app.domain.jobs import OPEN_STATES, Attempt, Job, JobCounts, JobState, Step, Unfinished
 from app.domain.namespaces import Namespace
 from app.storage.repository import Repository, new_id
 from app.storage.tables import jobs
@@ -153,14 +153,13 @@ class JobRepository(Repository):
             due_at=due_at, usage=usage or None, failures=jobs.c.failures + int(error is not None),
         )  # fmt: skip
 
-    async def step_back(
-        self, attempt: Attempt, result: Mapping[str, Any], now: datetime, usage: Usage | None = None
-    ) -> bool:
+    async def step_back(self, attempt: Attempt, far: Unfinished, now: datetime, usage: Usage | None = None) -> bool:
         """Queue again what is not done yet, behind those that wait now; it got further, so its tries count anew."""
         self.queued = True
+        covered = attempt.job.first_sequence if far.first_sequence is None else far.first_sequence
         return await self._settle(
-            attempt, state=JobState.QUEUED.value, result=dict(result), error=None, token=None, due_at=now,
-            attempts=0, failures=0, usage=usage or None,
+            attempt, state=JobState.QUEUED.value, result=dict(far.result), error=None, token=None, due_at=now,
+            attempts=0, failures=0, first_sequence=covered, usage=usage or None,
         )  # fmt: skip
 
     async def find_open(self, kind: Step) -> Job | None:
@@ -213,11 +212,16 @@ class JobRepository(Repository):
             .values(state=JobState.CANCELLED.value, token=None, finished_at=now)
         )
 
-    async def counts(self) -> JobCounts:
-        """Jobs by state."""
-        query = select(jobs.c.state, func.count()).where(self._own(jobs)).group_by(jobs.c.state)
-        rows = await self._connection.execute(query)
+    async def counts(self, kinds: Collection[Step] = tuple(Step)) -> JobCounts:
+        """Jobs of these kinds, by state."""
+        query = select(jobs.c.state, func.count()).where(self._own(jobs), jobs.c.kind.in_(kinds))
+        rows = await self._connection.execute(query.group_by(jobs.c.state))
         return JobCounts({JobState(row[0]): row[1] for row in rows})
+
+    async def pending(self, kinds: Collection[Step] = tuple(Step)) -> int:
+        """How many jobs of these kinds wait or run."""
+        query = select(func.count()).where(self._own(jobs), jobs.c.state.in_(OPEN_STATES), jobs.c.kind.in_(kinds))
+        return (await self._connection.execute(query)).scalar_one()
 
     async def known_keys(self, kind: Step, forgiven: str | None = None) -> set[str]:
         """Keys whose newest job of this kind waits, runs or was given up: only new work or a retry helps those.

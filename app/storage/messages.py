@@ -210,6 +210,11 @@ class MessageRepository(Repository):
         query = self._select().where(messages.c.conversation_id == conversation, messages.c.episode_id.is_(None))
         return await self._fetch(query.order_by(messages.c.sequence).limit(limit))
 
+    async def buffered(self) -> int:
+        """How many messages belong to no episode."""
+        query = select(func.count()).where(self._own(messages), messages.c.episode_id.is_(None))
+        return (await self._connection.execute(query)).scalar_one()
+
     async def buffers(self) -> Sequence[Buffer]:
         """All non-empty buffers."""
         query = (
@@ -236,9 +241,13 @@ class MessageRepository(Repository):
         return changed.rowcount
 
     async def speakers(self) -> Sequence[str]:
-        """Distinct speaker names."""
-        query = select(messages.c.speaker).where(self._own(messages), messages.c.speaker.is_not(None))
-        return sorted((await self._connection.execute(query.distinct())).scalars())
+        """Distinct speaker names: from one to the next in the index, however many messages each has."""
+        first = select(func.min(messages.c.speaker).label("speaker")).where(self._own(messages))
+        names = first.cte("names", recursive=True)
+        later = select(func.min(messages.c.speaker)).where(self._own(messages), messages.c.speaker > names.c.speaker)
+        names = names.union_all(select(later.correlate(names).scalar_subquery()).where(names.c.speaker.is_not(None)))
+        found = await self._connection.execute(select(names.c.speaker).where(names.c.speaker.is_not(None)))
+        return sorted(found.scalars())
 
     async def places(self, ids: Iterable[MessageId]) -> Sequence[Place]:
         """Where these messages stand, without their text."""
@@ -247,6 +256,19 @@ class MessageRepository(Repository):
         for start in range(0, len(wanted), IN_LIMIT):
             query = self._places().where(messages.c.id.in_(wanted[start : start + IN_LIMIT]))
             found += [to_place(row) for row in await self._connection.execute(query)]
+        return found
+
+    async def episodes(self, ids: Iterable[MessageId]) -> Mapping[MessageId, EpisodeId]:
+        """The episodes in which these messages lie; those in the buffer are left out."""
+        wanted = sorted(set(ids))
+        found: dict[MessageId, EpisodeId] = {}
+        for start in range(0, len(wanted), IN_LIMIT):
+            query = select(messages.c.id, messages.c.episode_id).where(
+                self._own(messages),
+                messages.c.episode_id.is_not(None),
+                messages.c.id.in_(wanted[start : start + IN_LIMIT]),
+            )
+            found |= {MessageId(row.id): EpisodeId(row.episode_id) for row in await self._connection.execute(query)}
         return found
 
     async def around(self, of: Sequence[Place], reach: int) -> Sequence[Place]:

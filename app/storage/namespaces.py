@@ -20,6 +20,7 @@ from app.storage.tables import (
     citations,
     conversations,
     embeddings,
+    ended_themes,
     episodes,
     idempotency_keys,
     jobs,
@@ -27,6 +28,7 @@ from app.storage.tables import (
     namespaces,
     postings,
     receipts,
+    regions,
     statements,
     themes,
     usage,
@@ -37,6 +39,8 @@ ERASED_IN_ORDER = (
     citations,
     statements,
     themes,
+    ended_themes,
+    regions,
     embeddings,
     postings,
     word_statistics,
@@ -153,12 +157,14 @@ class Directory:
         return sorted({NamespaceId(row.namespace_id) for row in await self._connection.execute(query)})
 
     async def with_unfinished_rows(self) -> Sequence[NamespaceId]:
-        """Namespaces with an episode that was not admitted, or a current statement without a theme."""
+        """Namespaces with an episode not admitted, a current statement without a theme, or a theme to look at again."""
         episode = select(episodes.c.namespace_id).where(episodes.c.admitted_at.is_(None))
         statement = select(statements.c.namespace_id).where(
             statements.c.theme_id.is_(None), statements.c.superseded_by.is_(None)
         )
-        return [NamespaceId(row.namespace_id) for row in await self._connection.execute(union(episode, statement))]
+        theme = select(themes.c.namespace_id).where(themes.c.dirty)
+        query = union(episode, statement, theme)
+        return [NamespaceId(row.namespace_id) for row in await self._connection.execute(query)]
 
     async def with_degraded_texts(self) -> Sequence[NamespaceId]:
         """Namespaces with an admitted episode or a theme whose texts stand in for a model's."""

@@ -11,12 +11,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.levels import Level
 from app.domain.namespaces import Namespace
-from app.storage.embeddings import EmbeddingRepository
+from app.storage.embeddings import FIRST_PART, EmbeddingRepository
 from app.storage.items import there
 from app.storage.repository import Repository
 from app.storage.tables import embeddings
-
-FIRST_PART = 0  # every item with vectors has it: counted instead of the item
 
 
 class StagingRepository(Repository):

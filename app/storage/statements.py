@@ -227,6 +227,27 @@ class StatementRepository(Repository):
             found |= {statement.id: statement for statement in await self._fetch(query)}
         return found
 
+    async def texts(self, ids: Iterable[StatementId]) -> Mapping[StatementId, str]:
+        """The text of each statement, current or not."""
+        wanted = sorted(set(ids))
+        found: dict[StatementId, str] = {}
+        for start in range(0, len(wanted), IN_LIMIT):
+            query = select(statements.c.id, statements.c.text).where(
+                self._own(statements), statements.c.id.in_(wanted[start : start + IN_LIMIT])
+            )
+            found |= {StatementId(row.id): row.text for row in await self._connection.execute(query)}
+        return found
+
+    async def homes(self) -> Mapping[StatementId, ThemeId | None]:
+        """The theme of every current statement, in order of arrival; None for those that wait."""
+        query = select(statements.c.id, statements.c.theme_id).where(self._own(statements), CURRENT)
+        rows = await self._connection.execute(query.order_by(statements.c.id))
+        return {StatementId(row.id): None if row.theme_id is None else ThemeId(row.theme_id) for row in rows}
+
+    async def cited(self, ids: Iterable[StatementId]) -> Mapping[StatementId, Sequence[MessageId]]:
+        """The messages that each statement cites, earliest first."""
+        return await self._citations(sorted(set(ids)))
+
     async def first_cited(self, ids: Iterable[StatementId]) -> Mapping[StatementId, MessageId]:
         """The earliest message that each statement cites."""
         cited = await self._citations(sorted(set(ids)))
@@ -280,11 +301,12 @@ class StatementRepository(Repository):
         return {ThemeId(row[0]): (row[1], row[2]) for row in rows}
 
     async def place(self, theme: ThemeId, members: Sequence[StatementId]) -> None:
-        """Put statements into a theme, out of whichever they were in."""
+        """Put statements into a theme, out of whichever they were in; those that are in it already stay as they are."""
         for start in range(0, len(members), IN_LIMIT):
             await self._connection.execute(
                 update(statements)
                 .where(self._own(statements), statements.c.id.in_(members[start : start + IN_LIMIT]))
+                .where(statements.c.theme_id.is_distinct_from(theme))
                 .values(theme_id=theme)
             )
 

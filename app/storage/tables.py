@@ -1,5 +1,7 @@
 """The schema. Every primary key of memory begins with `namespace_id`; migrations/ must produce exactly this."""
 
+from uuid import UUID
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -18,12 +20,14 @@ from sqlalchemy import (
 )
 
 from app.storage.dialects import Instant, JsonDocument
-from app.storage.vectors import Embedding
+from app.storage.vectors import Embedding, WordBytes
 
 NAME_LENGTH = 200  # characters, namespace and conversation names; app/api/schemas.py allows no more
 EXTERNAL_ID_LENGTH = 255  # characters of a client's own message id
 IDEMPOTENCY_KEY_LENGTH = 255  # characters; app/api/schemas allows no more
 MODEL_LENGTH = 200  # characters of a model's name that usage is summed by
+NOWHERE = UUID(int=0)  # the region of a theme that belongs to none; no key, for SQLite cannot add one to a table
+WAITING = "theme_id IS NULL AND superseded_by IS NULL"  # a statement that maintenance has not placed yet
 TERM_LENGTH = 64  # characters; app/domain/text.py bounds the terms it makes
 
 metadata = MetaData(
@@ -177,6 +181,41 @@ themes = Table(
     Column("made_by", JsonDocument, nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
+    Column("dirty", Boolean, nullable=False, server_default=text("false")),  # statements left it: look at it again
+    Column("made_from", JsonDocument, nullable=False, server_default=text("'[]'")),  # statements told by its name
+    Column(
+        "region_id", Uuid, nullable=False, server_default=text(f"'{NOWHERE.hex}'")
+    ),  # where maintenance looks for it
+    _owned("id"),
+    _in_namespace(),
+    Index("ix_themes_region", "namespace_id", "region_id"),
+    Index("ix_themes_dirty", "namespace_id", "id", sqlite_where=text("dirty = 1"), postgresql_where=text("dirty")),
+    Index(
+        "ix_themes_degraded",
+        "namespace_id",
+        "updated_at",
+        "id",
+        sqlite_where=text("degraded = 1"),
+        postgresql_where=text("degraded"),
+    ),
+)
+
+regions = Table(
+    "regions",
+    metadata,
+    _key(),
+    Column("id", Uuid, nullable=False),
+    Column("centre", Embedding, nullable=False),  # length 1; themes near it are kept together
+    _owned("id"),
+    _in_namespace(),
+)
+
+ended_themes = Table(
+    "ended_themes",
+    metadata,
+    _key(),
+    Column("id", Uuid, nullable=False),
+    Column("into_id", Uuid, nullable=False),  # the theme that took its statements; it may have ended since
     _owned("id"),
     _in_namespace(),
 )
@@ -206,6 +245,7 @@ statements = Table(
     Index("ix_statements_normal", "namespace_id", "normal"),
     Index("ix_statements_topic", "namespace_id", "topic"),
     Index("ix_statements_superseded_by", "namespace_id", "superseded_by"),
+    Index("ix_statements_waiting", "namespace_id", "id", sqlite_where=text(WAITING), postgresql_where=text(WAITING)),
 )
 
 citations = Table(
@@ -229,6 +269,7 @@ embeddings = Table(
     Column("item_id", Uuid, nullable=False),
     Column("part", Integer, nullable=False),  # long texts have several
     Column("vector", Embedding, nullable=False),  # length 1
+    Column("word_vectors", WordBytes),  # of its content words; null: none were made
     _owned("generation", "level", "item_id", "part"),
     _in_namespace(),
     sqlite_with_rowid=False,

@@ -25,9 +25,11 @@ from app.storage.embeddings import EmbeddingRepository
 from app.storage.engine import Engines
 from app.storage.episodes import EpisodeRepository
 from app.storage.faults import store_errors
+from app.storage.hierarchy import HierarchyRepository
 from app.storage.jobs import JobRepository
 from app.storage.messages import MessageRepository
 from app.storage.namespaces import Directory, to_namespace
+from app.storage.regions import RegionRepository
 from app.storage.replies import ReplyRepository
 from app.storage.staging import StagingRepository
 from app.storage.statements import StatementRepository
@@ -61,6 +63,8 @@ class ReadUnit:
         self.episodes = EpisodeRepository(connection, namespace.id)
         self.statements = StatementRepository(connection, namespace.id)
         self.themes = ThemeRepository(connection, namespace.id)
+        self.regions = RegionRepository(connection, namespace.id)
+        self.hierarchy = HierarchyRepository(connection, namespace)
         self.jobs = JobRepository(connection, namespace.id)
         self.words = WordRepository(connection, namespace.id)
         self.embeddings = EmbeddingRepository(connection, namespace.id, namespace.generation)

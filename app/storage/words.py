@@ -69,6 +69,24 @@ class WordRepository(Repository):
             ),
         )
 
+    async def spread(self, level: Level, items: Collection[UUID], most: int) -> Mapping[str, int]:
+        """For each term of these items in how many items of the level it occurs; of more than `most`, `most`."""
+        other, found = postings.alias(), dict[str, int]()
+        same = (other.c.namespace_id == self._namespace, other.c.level == level.value)
+        wanted = sorted(items)
+        for start in range(0, len(wanted), IN_LIMIT):
+            chunk = (postings.c.level == level.value, postings.c.item_id.in_(wanted[start : start + IN_LIMIT]))
+            asked = select(postings.c.term).where(self._own(postings), *chunk).distinct().subquery("asked")
+            few = select(other.c.item_id).where(*same, other.c.term == asked.c.term).limit(most).correlate(asked)
+            count = select(func.count()).select_from(few.subquery("few")).scalar_subquery().correlate(asked)
+            found |= {row[0]: row[1] for row in await self._connection.execute(select(asked.c.term, count))}
+        return found
+
+    async def documents(self, level: Level) -> int:
+        """How many items of the level are indexed; of statements also those that were superseded."""
+        documents, _ = await self._statistics(level)
+        return documents
+
     async def remove(self, level: Level, items: Collection[UUID]) -> None:
         """Remove the postings of these items, which have some."""
         wanted = sorted(items)

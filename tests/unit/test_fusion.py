@@ -1,4 +1,5 @@
 from dataclasses import replace
+from datetime import date, timedelta
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from app.domain.fusion import (
     fused,
     near,
     reciprocal_rank,
+    timely,
     vector_score,
     word_score,
 )
@@ -148,3 +150,79 @@ def test_scores_lie_in_0_to_1_and_rise_with_the_sum(n: int, seed: int) -> None:
         found.position[shuffled],
     )
     assert fuse(again) == pytest.approx(scores[shuffled])
+
+
+# Late interaction ------------------------------------------------------------------------------------------
+
+
+def met(base: Pool, late: list[float], compared: list[bool] | None = None) -> Pool:
+    return replace(base, late=np.array(late), compared=np.array(compared or [True] * len(late)))
+
+
+def test_what_meets_the_words_goes_first_between_equals() -> None:
+    equal = pool([0.4, 0.4, 0.4], [0.2, 0.2, 0.2])
+    scores = fuse(met(equal, [0.3, 0.8, 0.5]))
+    assert scores.argsort().tolist() == [0, 2, 1]
+    assert np.all((scores > 0.0) & (scores < 1.0))
+
+
+def test_an_item_without_words_is_neither_lifted_nor_pushed_down() -> None:
+    equal = pool([0.4] * 41, [0.2] * 41)
+    scores = fuse(met(equal, [float("nan"), *np.linspace(0.1, 0.6, 40)]))
+    assert 15 <= (scores[1:] < scores[0]).sum() <= 25, "about in the middle"
+
+
+def test_where_nobody_has_words_nothing_changes() -> None:
+    base = pool([0.1, 0.6, 0.3], [0.0, 0.4, 0.1])
+    np.testing.assert_array_equal(fuse(met(base, [float("nan")] * 3)), fuse(base))
+
+
+def test_what_was_not_compared_stays_behind() -> None:
+    equal = pool([0.4] * 4, [0.2] * 4)
+    scores = fuse(met(equal, [0.5, 0.3, 0.4, float("nan")], [True, True, True, False]))
+    assert scores[3] <= scores[:3].max()
+    assert scores.argmax() == 0
+
+
+def test_no_weight_turns_late_interaction_off() -> None:
+    base = pool([0.1, 0.6, 0.3], [0.0, 0.4, 0.1])
+    off = replace(POLICY, late=0.0)
+    np.testing.assert_array_equal(fuse(met(base, [0.9, 0.1, 0.5]), off), fuse(base, off))
+
+
+def test_words_that_are_met_as_usual_leave_the_best_score_where_it_was() -> None:
+    random = np.random.default_rng(5)
+    base = pool(list(random.normal(0.1, 0.1, 120)), list(random.exponential(0.05, 120)), apart=False)
+    late = 0.35 + 0.13 * (base.cosine.values - 0.1) / 0.1  # as good a signal as the cosine
+    before, after = fuse(base).max(), fuse(met(base, list(late))).max()
+    assert after == pytest.approx(before, abs=0.2)
+
+
+@given(st.lists(st.floats(-1, 1) | st.just(float("nan")), min_size=1, max_size=12))
+def test_whatever_is_met_scores_stay_in_range_and_follow_the_sum(late: list[float]) -> None:
+    base = met(pool([0.3] * len(late), [0.1] * len(late), apart=False), late)
+    total, scores = fused(base), fuse(base)
+    assert np.all((scores >= 0.0) & (scores <= 1.0))
+    assert np.all(np.diff(scores[np.argsort(total, kind="stable")]) >= 0.0)
+
+
+# Times -----------------------------------------------------------------------------------------------------
+
+
+def test_the_pull_of_a_time_fades_over_days_on_both_sides() -> None:
+    first, last = date(2024, 5, 6), date(2024, 5, 12)
+    days = [first, last, last + timedelta(7), first - timedelta(7), last + timedelta(90), date.min]
+    pulls = timely(days, [(first, last)])
+    assert pulls is not None
+    assert pulls.tolist() == pytest.approx([1.0, 1.0, 0.3679, 0.3679, 0.0, 0.0], abs=1e-3)
+    assert timely(days, [(date(2020, 1, 1), date(2020, 1, 1)), (first, last)]) == pytest.approx(pulls)
+
+
+def test_no_time_pulls_nowhere() -> None:
+    assert timely([date(2024, 5, 6)], []) is None
+
+
+def test_what_was_said_at_the_time_goes_before_a_better_match() -> None:
+    base = pool([0.3, 0.5, 0.1], [0.1, 0.3, 0.0])
+    assert fuse(base).argmax() == 1
+    assert fuse(replace(base, timely=np.array([1.0, 0.0, 0.0]))).argmax() == 0
