@@ -13,6 +13,7 @@ AppError
 │   │   └── ProviderRejected     it finds the request wrong; without what it does not know, the same may pass
 │   ├── ContextOverflow      the prompt is longer than its window
 │   ├── UnusableReply        what it said cannot be used, also not after a second try
+│   │   └── CutOff           it came to its limit of tokens first
 │   └── BudgetExceeded       the job has used the tokens that it may use
 ├── Discarded            a step was overtaken by an erasure or by another attempt; run it again
 └── ConfigurationError   the settings cannot work; the process does not start
@@ -144,6 +145,13 @@ class UnusableReply(ProviderFault):
     code = "unusable_reply"
     title = "Unusable model output"
     retryable = True
+
+
+class CutOff(UnusableReply):
+    """A reply came to its limit of tokens before it was complete. Asked about less, the model may have room."""
+
+    code = "reply_cut_off"
+    title = "Model output cut off at its limit of tokens"
 
 
 class BudgetExceeded(ProviderFault):

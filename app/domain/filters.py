@@ -1,7 +1,7 @@
 """What a read is limited to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -24,3 +24,12 @@ class Filter:
     def is_empty(self) -> bool:
         """Nothing is filtered."""
         return self.since is None and self.until is None and self.as_of is None and not self.metadata
+
+    @property
+    def is_timeless(self) -> bool:
+        """No time limits it."""
+        return self.since is None and self.until is None and self.as_of is None
+
+    def timeless(self) -> "Filter":
+        """The same without limits of time."""
+        return replace(self, since=None, until=None, as_of=None)

@@ -55,7 +55,7 @@ MEANING: Mapping[Fault, str] = {
     Fault.EPISODE_OVER_CAPS: "episodes are over the caps that are configured",
     Fault.EPISODE_NOT_ADMITTED: "episodes have no statements yet, and no job knows of them",
     Fault.VECTORS_MISSING: "items have no vectors, or not all parts, and no open job covers them",
-    Fault.VECTORS_WRONG: "vectors are not of length 1, or not of the profile's dimension",
+    Fault.VECTORS_WRONG: "vectors are not of length 1, or not of the profile's dimension, or those of words are torn",
     Fault.VECTORS_STRAY: "vectors belong to no item",
     Fault.VECTORS_UNREAD: "vectors are of a profile that is not read, and no job is at work on them",
     Fault.POSTINGS_WRONG: "an item's postings are not the terms of its text",

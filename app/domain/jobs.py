@@ -18,8 +18,13 @@ class Step(StrEnum):
     MAINTAIN = "maintain"  # key: the namespace
     NARRATE = "narrate"  # key: an episode
     LABEL = "label"  # key: the namespace
+    REBUILD = "rebuild"  # key: the namespace
     FORGET = "forget"  # key: a receipt
     REEMBED = "reembed"  # key: the namespace
+
+
+REMEMBERING = tuple(step for step in Step if step is not Step.REEMBED)
+"""Steps that change what memory says: other vectors change no word of it, and may take hours beside all this."""
 
 
 class JobState(StrEnum):
@@ -75,9 +80,13 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """What an attempt did that stopped before its job was done: the job runs again, behind those that wait now."""
+    """What an attempt did that stopped before its job was done: the job runs again, behind those that wait now.
+
+    `first_sequence` is of the messages that are left, where the job covers some.
+    """
 
     result: Mapping[str, Any]
+    first_sequence: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Reading a question: what kind of thing it asks for, whom it names, which dates and words it carries.
 
 A question is read once, before the search; the reader and the answer both work from the result. The cues
-are English; a question in any other language, or in no language at all, is a plain `what` with its words.
+are English, German, Chinese and Japanese; a question in any other language, or in none, is a plain `what` with its
+words.
 """
 
 import re
@@ -10,7 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from app.domain import question_words
 from app.domain.dates import When, resolve
+from app.domain.phrasing import phrasing, small_words
 from app.domain.text import content_words, terms
 
 
@@ -48,8 +51,8 @@ def read(text: str, speakers: Sequence[str], asked_at: datetime) -> Question:
     """Read a question. `speakers` are the namespace's; `asked_at` is aware. Never raises on any text."""
     names = named(text, speakers)
     dates = tuple(resolve(text, asked_at))
-    of_names = {term for name in names for term in terms(name)}
-    words = dict.fromkeys(term for term in terms(_matter(text, dates)) if term not in of_names)
+    passed_over = small_words(phrasing(text).language).union(*(terms(name) for name in names))
+    words = dict.fromkeys(term for term in terms(_matter(text, dates)) if term not in passed_over)
     return Question(text, kind(text), names, dates, tuple(words))
 
 
@@ -115,6 +118,9 @@ CLAUSE = re.compile(r"(?<=[,.:;!?—])\s+")
 
 def kind(text: str) -> Asks:
     """What the question asks for, by its first clause that opens like a question."""
+    foreign = question_words.kind(text, phrasing(text).language)
+    if foreign:
+        return Asks(foreign)
     plain = _after_courtesies(" ".join(text.casefold().replace("’", "'").split()))
     if "yes or no" in plain:
         return Asks.YES_NO
@@ -136,7 +142,8 @@ def _after_courtesies(clause: str) -> str:
 
 EVERYDAY = frozenset({"art", "bill", "chase", "faith", "grace", "hope", "joy", "mark", "may", "rose", "will"})
 """Names that are also words of ordinary questions."""
-UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]")  # scripts without word ends
+_UNSPACED = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af"  # scripts without word ends
+UNSPACED = re.compile(f"[{_UNSPACED}]")
 
 
 def named(text: str, speakers: Sequence[str]) -> tuple[str, ...]:
@@ -167,6 +174,7 @@ def _occurs(name: str, text: str) -> bool:
         return name in text
     everyday = name.casefold() in EVERYDAY or not content_words(name)
     flags = re.IGNORECASE if name[0].isupper() and not everyday else 0
-    pattern = r"(?<![\w-])" + r"\s+".join(map(re.escape, name.split())) + r"(?![\w-])"
+    before, after = rf"(?:(?<![\w-])|(?<=[{_UNSPACED}]))", rf"(?:(?![\w-])|(?=[{_UNSPACED}]))"
+    pattern = before + r"\s+".join(map(re.escape, name.split())) + after
     found = re.finditer(pattern, text, flags)
     return any(not everyday or text[: match.start()].strip() for match in found)

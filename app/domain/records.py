@@ -44,7 +44,11 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """A stored theme. `size` counts its current statements; `lineage` says where it came from and why."""
+    """A stored theme. `size` counts its current statements; `lineage` says where it came from and why.
+
+    `made_from` are the statements that label and summary were made from; `dirty`: statements have left it since
+    maintenance last looked at it.
+    """
 
     id: ThemeId
     label: str
@@ -56,3 +60,5 @@ class Theme:
     made_by: MadeBy
     created_at: datetime
     updated_at: datetime
+    made_from: tuple[StatementId, ...] = ()
+    dirty: bool = False

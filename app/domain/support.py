@@ -1,34 +1,38 @@
 """Which sentences support an answer, how well, and whose they are.
 
-Support is a number in 0–1 made of three signals: how well the search liked the message, how many of the
-question's words stand in the sentence, and how many in the message around it. A word that few passages have
-counts more. The sum is scaled by attribution: first-person words belong to their speaker, "you" to the other.
+Support is a number in 0–1 made of four signals: how well the search liked the message, how many of the
+question's words stand in the sentence, how many in the message around it, and, where the model tells words apart,
+how near the sentence's words come to those asked for. A word that few passages have counts more. The sum is scaled
+by attribution: first-person words belong to their speaker, "you" to the other.
 """
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import Enum
 from typing import TypeAlias
 
 from app.domain.claims import read
-from app.domain.dates import resolve
+from app.domain.dates import When, resolve
 from app.domain.ids import EpisodeId, StatementId
-from app.domain.messages import Message, body
+from app.domain.late import AskedWords, WordVectors, content_spans, matches
+from app.domain.messages import Message, body, render
 from app.domain.questions import Asks, Question, named
 from app.domain.text import count_tokens, sentences, split_long, terms
 from app.domain.verbs import base
 from app.domain.wording import take_apart
 
-SCORE_SHARE = 0.5  # of support; search has read more than words can tell
+SCORE_SHARE = 0.5  # beside the other signals; search has read more than words can tell
 SENTENCE_SHARE = 0.3
 MESSAGE_SHARE = 0.2  # the sentence around the fact often holds the words, the next one the fact
+MATCH_SHARE = 0.8  # of a match, 0.3 to 0.7 as a rule; it puts .04 more of the first sentences into evidence messages
 ASKING = 0.5  # factor for a sentence that itself asks
 OUTDATED = 0.5  # factor for a sentence that says what no longer holds, unless the question asks for the past
 ENOUGH_NEW = 2  # terms that neither the question nor a name brings; "Take care!" has too few to say much
 ON_TIME = "@time"  # stands among the words for a date of the question; no term is written like that
+MET = 0.6  # match of a word that stands there, whatever its vector says: "went" for "go"
 LONGEST_SENTENCE = 120  # tokens; a longer one (a log, a list without full stops) is taken in parts
 
 
@@ -55,7 +59,8 @@ def saying(text: str, said_at: datetime) -> Saying:
 class Passage:
     """A message behind the evidence that search handed out, with its score in 0–1 and what led to it.
 
-    `outdated` are what superseded statements that cite it say (see `saying`).
+    `outdated` are what superseded statements that cite it say (see `saying`); `words` the vectors of its words,
+    in the order of `late.content_spans(render(message))`, where the model tells words apart.
     """
 
     message: Message
@@ -63,14 +68,16 @@ class Passage:
     statement: StatementId | None = None
     episode: EpisodeId | None = None
     outdated: frozenset[Saying] = frozenset()
+    words: WordVectors | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Supported:
     """A sentence of a passage, verbatim.
 
-    `words` is its share of the question's words, `nearby` its whole message's share, `support` how well it
-    carries the answer: all in 0–1.
+    `words` is its share of the question's words, `nearby` its whole message's share, `match` how near its words
+    come to those asked for (0 where the model tells no words apart), `on_time` whether it tells of a time that the
+    question names (True if that names none), `support` how well it carries the answer: shares all in 0–1.
     """
 
     passage: Passage
@@ -78,6 +85,8 @@ class Supported:
     about: About
     words: float
     nearby: float
+    match: float
+    on_time: bool
     support: float
 
     @property
@@ -86,21 +95,21 @@ class Supported:
         return (self.words + self.nearby) / 2
 
 
-def weigh(question: Question, passages: Sequence[Passage]) -> list[Supported]:
-    """Every sentence of the passages, best-supported first; ties keep the order of the passages."""
+def weigh(question: Question, passages: Sequence[Passage], asked: AskedWords | None = None) -> list[Supported]:
+    """Every sentence of the passages, best-supported first; ties keep the order of the passages.
+
+    `asked` are the vectors of the question's words.
+    """
     held = {passage.message.id: passage for passage in reversed(passages)}  # the first of a message stays
     distinct = [passage for passage in passages if held[passage.message.id] is passage]
-    around = [_marks(question, body(p.message.content, p.message.images), p) for p in distinct]
-    asked = [base(word) for word in question.words]
-    weights = _weights([*asked, ON_TIME] if question.dates else asked, around)
+    read = [_Read.of(question, passage, asked) for passage in distinct]
+    words = [base(word) for word in question.words]
+    around = [one.around for one in read]
+    weights = _weights([*words, ON_TIME] if question.dates else words, around)
     known = {ON_TIME} | {term for passage in distinct for term in terms(passage.message.who)}
     if question.asks not in {Asks.YES_NO, Asks.WHICH}:  # there, saying it again is the answer
-        known |= set(asked)
-    found = [
-        _support(question, passage, text, weights, marks, known)
-        for passage, marks in zip(distinct, around, strict=True)
-        for text in _cut(passage.message.content)
-    ]
+        known |= set(words)
+    found = [one.supported(question, place, weights, known) for one in read for place in range(len(one.texts))]
     return sorted(found, key=lambda sentence: -sentence.support)
 
 
@@ -124,41 +133,98 @@ def about(text: str, speaker: str, names: Sequence[str]) -> About:
     return About.OTHER
 
 
-def _support(
-    question: Question,
-    passage: Passage,
-    text: str,
-    weights: Mapping[str, float],
-    around: frozenset[str],
-    known: set[str],
-) -> Supported:
-    """One sentence weighed; `around` are its message's marks, `known` the terms that add nothing new."""
-    whose = about(text, passage.message.who, question.names)
-    marks = _marks(question, text, passage)
-    words, nearby = _share(weights, marks), _share(weights, around)
-    score = min(max(passage.score, 0.0), 1.0)
-    support = SCORE_SHARE * score + SENTENCE_SHARE * words + MESSAGE_SHARE * nearby
-    support *= whose.value * (ASKING if text.endswith(("?", "？")) else 1.0)
-    support *= min(1.0, (1 + len(marks - known)) / (1 + ENOUGH_NEW))
-    if passage.outdated and not _asks_for_the_past(question):
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A passage in sentences, each with its marks (see `_marks`) and its match; `around` are the message's marks."""
+
+    passage: Passage
+    texts: Sequence[str]
+    marks: Sequence[frozenset[str]]
+    around: frozenset[str]
+    matches: Sequence[float]
+
+    @classmethod
+    def of(cls, question: Question, passage: Passage, asked: AskedWords | None) -> "_Read":
         message = passage.message
-        support *= OUTDATED if saying(f"{message.who}: {text}", message.occurred_at) in passage.outdated else 1.0
-    return Supported(passage, text, whose, words, nearby, support)
+        texts = _cut(message.content)
+        marks = [_marks(question, text, message) for text in texts]
+        pictures = body("", message.images)
+        around = frozenset().union(*marks, _marks(question, pictures, message) if pictures else ())
+        return cls(passage, texts, marks, around, _matches(passage, texts, asked))
+
+    def supported(
+        self, question: Question, place: int, weights: Mapping[str, float], known: Collection[str]
+    ) -> Supported:
+        """One sentence weighed; `known` are the terms that add nothing new."""
+        passage, text, marks, match = self.passage, self.texts[place], self.marks[place], self.matches[place]
+        whose = about(text, passage.message.who, question.names)
+        words, nearby = _share(weights, marks), _share(weights, self.around)
+        match = max(match, MET * words) if passage.words is not None else 0.0
+        score = min(max(passage.score, 0.0), 1.0)
+        support = SCORE_SHARE * score + SENTENCE_SHARE * words + MESSAGE_SHARE * nearby + MATCH_SHARE * match
+        support *= whose.value * (ASKING if text.endswith(("?", "？")) else 1.0)
+        support *= min(1.0, (1 + len(marks.difference(known))) / (1 + ENOUGH_NEW))
+        if not _asks_for_the_past(question) and _says_outdated(passage, text):
+            support *= OUTDATED
+        on_time = not question.dates or ON_TIME in marks
+        most = SCORE_SHARE + SENTENCE_SHARE + MESSAGE_SHARE + (MATCH_SHARE if passage.words is not None else 0.0)
+        return Supported(passage, text, whose, words, nearby, match, on_time, support / most)
+
+
+def is_outdated(sentence: Supported) -> bool:
+    """Whether it says what a superseded statement says."""
+    return _says_outdated(sentence.passage, sentence.text)
+
+
+def _says_outdated(passage: Passage, text: str) -> bool:
+    message = passage.message
+    return bool(passage.outdated) and saying(f"{message.who}: {text}", message.occurred_at) in passage.outdated
+
+
+def _matches(passage: Passage, texts: Sequence[str], asked: AskedWords | None) -> list[float]:
+    """For each sentence, in 0–1: the mean, over the words asked for, of the nearness of its nearest word."""
+    if passage.words is None or asked is None:
+        return [0.0] * len(texts)
+    whole = render(passage.message)
+    spans = content_spans(whole)[: len(passage.words)]
+    rows: list[WordVectors] = []
+    end = 0
+    for text in texts:
+        start = max(whole.find(text, end), end)
+        end = start + len(text)
+        inside = [row for row, (first, last) in enumerate(spans) if start <= first and last <= end]
+        rows.append(passage.words[inside])
+    return [max(match, 0.0) for match in matches(asked, rows).tolist()]
 
 
 def _asks_for_the_past(question: Question) -> bool:
     return bool(question.dates) or _FORMER.search(question.text) is not None
 
 
-def _marks(question: Question, text: str, passage: Passage) -> frozenset[str]:
+def _marks(question: Question, text: str, message: Message) -> frozenset[str]:
     """The terms of a text, verbs in their base form, and ON_TIME where it tells of a time that the question names."""
     found = frozenset(map(base, terms(text)))
     if not question.dates:
         return found
-    said = passage.message.occurred_at
-    told = [(when.start, when.end) for when in resolve(text, said)] or [(said.date(), said.date())]
-    on_time = any(start <= date.end and date.start <= end for date in question.dates for start, end in told)
-    return found | {ON_TIME} if on_time else found
+    told = [(when.start, when.end) for when in resolve(text, message.occurred_at)]
+    told = told or [(message.occurred_at.date(), message.occurred_at.date())]
+    is_on_time = any(names_time(date, start, end) for date in question.dates for start, end in told)
+    return found | {ON_TIME} if is_on_time else found
+
+
+def names_time(asked: When, start: date, end: date) -> bool:
+    """Whether a time from `start` to `end` is in that asked about, whose year may be untold ("in June")."""
+    if not asked.yearless:
+        return start <= asked.end and asked.start <= end
+    return any(_touches(asked, start, end, year) for year in {start.year, end.year})
+
+
+def _touches(asked: When, start: date, end: date, year: int) -> bool:
+    try:
+        first, last = asked.start.replace(year=year), asked.end.replace(year=year)
+    except ValueError:  # 29 February
+        return False
+    return start <= last and first <= end
 
 
 def _cut(content: str) -> list[str]:

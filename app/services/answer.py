@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from app.domain.answers import Answer, Citation, answer
+from app.domain.answers import OUTSIDE_TIME, Answer, Citation, Evidence, answer
+from app.domain.confidence import Heard
 from app.domain.ids import MessageId
 from app.domain.records import Statement
 from app.domain.support import Passage, Saying, saying
@@ -86,9 +87,30 @@ class Answering:
     async def _say(self, namespace: str, found: Found, asked_at: datetime) -> Answer:
         if self.composing is not None:
             return await self.composing.compose(namespace, found, asked_at)
-        outdated = await self._outdated(namespace, found)
+        said = await self._drawn(namespace, found, asked_at)
+        if not said.abstained or found.ask.limits.is_timeless or not await self._is_known(namespace, found, asked_at):
+            return said
+        return replace(said, reason=OUTSIDE_TIME, citations=())
+
+    async def evidence(self, namespace: str, found: Found) -> Evidence:
+        """What an answer without a language model is drawn from: the messages whose words were handed out."""
+        near, named = found.word_by_word, found.question.names
+        said = {True: list[float](), False: list[float]()}
+        for message, match in near.matches.items():
+            said[near.speakers[message] in named].append(match)
+        passages = _passages(found, await self._outdated(namespace, found))
+        return Evidence(passages, found.speakers, near.asked, Heard(named=said[True], others=said[False]))
+
+    async def _drawn(self, namespace: str, found: Found, asked_at: datetime) -> Answer:
+        evidence = await self.evidence(namespace, found)
         # Off the event loop: weighing every sentence of long messages takes seconds.
-        return await asyncio.to_thread(_answer, found, outdated)
+        return await asyncio.to_thread(answer, found.question, evidence, asked_at.date())
+
+    async def _is_known(self, namespace: str, found: Found, asked_at: datetime) -> bool:
+        """Whether memory answers the question once no time limits it."""
+        ask = replace(found.ask, limits=found.ask.limits.timeless(), min_sequence=None, explain=False)
+        elsewhere = await self.search.search(namespace, ask)
+        return not (await self._drawn(namespace, elsewhere, asked_at)).abstained
 
     async def _outdated(self, namespace: str, found: Found) -> Sequence[Statement]:
         """The statements of the messages that were handed out that others have superseded, at the time asked about."""
@@ -97,12 +119,8 @@ class Answering:
             return await unit.statements.superseded(messages, found.ask.limits.as_of)
 
 
-def _answer(found: Found, outdated: Sequence[Statement]) -> Answer:
-    return answer(found.question, _passages(found, outdated), known_speakers=found.speakers)
-
-
 def _passages(found: Found, outdated: Sequence[Statement]) -> Sequence[Passage]:
-    """The messages whose words were handed out, best first."""
+    """The messages that were handed out, best first."""
     said: dict[MessageId, set[Saying]] = defaultdict(set)
     for statement in outdated:
         for message in statement.messages:
@@ -114,6 +132,7 @@ def _passages(found: Found, outdated: Sequence[Statement]) -> Sequence[Passage]:
             statement=hit.evidence.statement,
             episode=message.episode,
             outdated=frozenset(said.get(message.id, ())),
+            words=found.word_by_word.words.get(message.id),
         )
         for hit in found.hits
         for message in hit.evidence.messages

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from app.domain.chat import Prompt
-from app.domain.errors import ContextOverflow
+from app.domain.errors import ContextOverflow, CutOff
 from app.domain.pieces import SHORTEST, Piece, halves, split
 from app.domain.text import count_tokens
 from app.providers.protocols import ChatModel
@@ -32,27 +32,28 @@ async def ask_in_parts(
 ) -> list[T]:
     """What the model says of the pieces, of as many at once as its window holds; in order, at least one answer.
 
-    Raises what `structured.ask` raises; ContextOverflow only where even a few words are too long.
+    Where a reply comes to its limit of tokens, each half of its pieces gets one of its own. Raises what
+    `structured.ask` raises; ContextOverflow only where even a few words are too long.
     """
     window = (await model.capabilities()).context_tokens
     parts = await asyncio.to_thread(_fitting, model, pieces, render(()), window)
-    return [answer for part in parts for answer in await _ask_or_halve(model, part, render, parse, window)]
 
-
-async def _ask_or_halve(
-    model: ChatModel,
-    pieces: Sequence[Piece],
-    render: Callable[[Sequence[Piece]], Prompt],
-    parse: Callable[[object], T],
-    window: int,
-) -> list[T]:
-    try:
-        return [await ask(model, _bounded(render(pieces), window), parse)]
-    except ContextOverflow:
+    async def of(pieces: Sequence[Piece], *, longer: bool = True) -> list[T]:
+        """`longer`: two replies may say what one has no room for; a model that never ends is not asked without end."""
         parts = halves(pieces)
-        if len(parts) == 1:
-            raise
-    return [answer for part in parts for answer in await _ask_or_halve(model, part, render, parse, window)]
+        longer = longer and len(parts) > 1
+        try:
+            return [await ask(model, _bounded(render(pieces), window), parse, divisible=longer)]
+        except ContextOverflow:
+            if len(parts) == 1:
+                raise
+        except CutOff:
+            if not longer:
+                raise
+            longer = False
+        return [answer for part in parts for answer in await of(part, longer=longer)]
+
+    return [answer for part in parts for answer in await of(part)]
 
 
 def _bounded(prompt: Prompt, window: int) -> Prompt:

@@ -176,6 +176,8 @@ class _Examination:
         for fault, table in ((Fault.VECTORS_STRAY, embeddings), (Fault.POSTINGS_STRAY, postings)):
             for level, ids in (await self.unit.doctor.strays(table)).items():
                 self.notes.add(fault, ids, level)
+        for level, ids in (await self.unit.doctor.torn_words()).items():
+            self.notes.add(Fault.VECTORS_WRONG, ids, level)
         if await self.unit.jobs.find_open(Step.REEMBED) is None:
             self.notes.count(Fault.VECTORS_UNREAD, await self.unit.staging.count_unread())
         self.notes.add(Fault.SUCCESSOR_LOST, await self.unit.doctor.lost_successors())

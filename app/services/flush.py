@@ -4,14 +4,17 @@ import asyncio
 from dataclasses import dataclass
 
 from app.domain.ids import ConversationId, NamespaceId
-from app.domain.jobs import JobCounts, Step
+from app.domain.jobs import REMEMBERING, JobCounts, Step
 from app.services.progress import Progress
 from app.storage.unit_of_work import Clock, ReadUnit, Storage
 
 
 @dataclass(frozen=True, slots=True)
 class Flushed:
-    """Settled: no queued or running job, and nothing in the buffer. Failed jobs are counted, not waited for."""
+    """Settled: no queued or running job, and nothing in the buffer. Failed jobs are counted, not waited for.
+
+    A change of the embedding model is not counted: it changes nothing of what is remembered, and takes its time.
+    """
 
     settled: bool
     sequence: int
@@ -59,6 +62,6 @@ class Flush:
 
 
 async def _state(unit: ReadUnit, only: ConversationId | None) -> Flushed:
-    counts = await unit.jobs.counts()
+    counts = await unit.jobs.counts(REMEMBERING)
     open_buffers = [buffer for buffer in await unit.messages.buffers() if only in (None, buffer.conversation)]
     return Flushed(counts.pending == 0 and not open_buffers, unit.namespace.sequence, counts)

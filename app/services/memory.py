@@ -6,14 +6,11 @@ from datetime import datetime
 from uuid import UUID
 
 from app.domain.episodes import Episode
-from app.domain.ids import ConversationId, EpisodeId, MessageId, StatementId, ThemeId
+from app.domain.ids import ConversationId, EpisodeId, MessageId, StatementId
 from app.domain.messages import Message
 from app.domain.namespaces import Conversation
-from app.domain.records import Statement, Theme
+from app.domain.records import Statement
 from app.storage.unit_of_work import ReadUnit, Storage
-
-SHOWN_STATEMENTS = 12  # of a theme; its cap, so normally all
-NEIGHBOURS = 5  # themes shown beside one
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +29,6 @@ class CitedStatement:
 
     statement: Statement
     messages: tuple[MessageRef, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ThemeView:
-    """A theme with what is in it and what is near it."""
-
-    theme: Theme
-    statements: Sequence[tuple[StatementId, str]]
-    span: tuple[datetime, datetime] | None
-    neighbours: Sequence[tuple[ThemeId, str, float]]
 
 
 async def refer(unit: ReadUnit, ids: set[MessageId]) -> Mapping[MessageId, MessageRef]:
@@ -107,37 +94,8 @@ class Memory:
         async with self.storage.read(namespace) as unit:
             return (await cited(unit, [await unit.statements.get(statement)]))[0]
 
-    async def themes(self, namespace: str, after: UUID | None, limit: int) -> Sequence[ThemeView]:
-        """Themes, oldest first."""
-        async with self.storage.read(namespace) as unit:
-            return await _views(unit, await unit.themes.page(after, limit))
-
-    async def theme(self, namespace: str, theme: ThemeId) -> ThemeView:
-        """One theme."""
-        async with self.storage.read(namespace) as unit:
-            return (await _views(unit, [await unit.themes.get(theme)]))[0]
-
 
 async def cited(unit: ReadUnit, found: Sequence[Statement]) -> Sequence[CitedStatement]:
     """Statements with references to the messages they cite."""
     refs = await refer(unit, {message for statement in found for message in statement.messages})
     return [CitedStatement(statement, tuple(refs[message] for message in statement.messages)) for statement in found]
-
-
-async def _views(unit: ReadUnit, found: Sequence[Theme]) -> Sequence[ThemeView]:
-    ids = [theme.id for theme in found]
-    members = await unit.statements.of_themes(ids)
-    spans = await unit.statements.spans(ids)
-    near = {
-        theme: await unit.themes.nearest(await unit.themes.centroid(theme), NEIGHBOURS, without=theme) for theme in ids
-    }
-    labels = await unit.themes.many(other for neighbours in near.values() for other, _ in neighbours)
-    return [
-        ThemeView(
-            theme,
-            members.get(theme.id, [])[:SHOWN_STATEMENTS],
-            spans.get(theme.id),
-            [(other, labels[other].label, closeness) for other, closeness in near[theme.id]],
-        )
-        for theme in found
-    ]

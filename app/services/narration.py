@@ -9,12 +9,12 @@ from app.domain.episodes import Episode
 from app.domain.ids import EpisodeId
 from app.domain.invariants import shown
 from app.domain.jobs import Attempt
+from app.domain.late import Embedding
 from app.domain.levels import Level
 from app.domain.messages import SPOKEN
 from app.domain.pieces import number
 from app.domain.provenance import EXTRACTIVE, MadeBy
 from app.domain.text import terms
-from app.domain.vectors import Vector
 from app.prompts import episode as prompt
 from app.providers.embedders import Embedders
 from app.providers.protocols import ChatModel, Embedder
@@ -59,7 +59,7 @@ def retold(episode: Episode, told: Told) -> str:
     return shown(replace(episode, title=told.title, narrative=told.narrative))
 
 
-async def retell(unit: WriteUnit, episode: Episode, told: Told, made_by: MadeBy, vectors: Sequence[Vector]) -> bool:
+async def retell(unit: WriteUnit, episode: Episode, told: Told, made_by: MadeBy, vectors: Sequence[Embedding]) -> bool:
     """Write what a model told, with its postings and vectors. False if the episode was told before."""
     if not await unit.episodes.tell(episode.id, told, made_by):
         return False

@@ -5,8 +5,7 @@ one, a single transaction exchanges them: generation, profile and the sums of th
 afterwards, again in slices. Each attempt goes on where the one before it ended.
 """
 
-import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -20,11 +19,11 @@ from app.domain.levels import Level
 from app.domain.vectors import Vector
 from app.providers.embedders import Embedders
 from app.providers.protocols import Embedder
-from app.services.embedding import embed_parts, embedded_texts
+from app.services.embedding import embed_parts, embedded_texts, first_slice
+from app.services.turns import TURN_SECONDS, Turn
 from app.storage.unit_of_work import Clock, ReadUnit, Storage, WriteUnit
 
 LEVELS = (Level.MESSAGE, Level.EPISODE, Level.STATEMENT)
-SLICE_CHARACTERS = 200_000  # of the texts of a slice, about: it takes seconds, not minutes, however long they are
 REMOVED_AT_ONCE = 500  # items whose vectors go in one transaction: on SQLite all other writers wait for it
 THEMES_AT_ONCE = 100  # whose members' vectors are held in memory
 
@@ -33,7 +32,7 @@ THEMES_AT_ONCE = 100  # whose members' vectors are held in memory
 class ReembedPolicy:
     """How a long re-embedding lets others pass."""
 
-    turn_seconds: float = 2.0  # then the namespace's other jobs come first; no longer than its turn among others
+    turn_seconds: float = TURN_SECONDS
     slice_items: int = 128  # between two transactions
 
 
@@ -59,8 +58,9 @@ class Reembedding:
     async def order(self, namespace: str, profile: str | None) -> Ordered:
         """Queue a namespace's re-embedding; without `profile`, for the one that new namespaces have.
 
-        An order that is being worked on is answered with its job. Raises NotFound; InvalidInput where no such
-        profile is configured; Conflict while the namespace is being re-embedded for another one.
+        For the profile that it has there is something to do where texts lack the vectors of their words. An order
+        that is being worked on is answered with its job. Raises NotFound; InvalidInput where no such profile is
+        configured; Conflict while the namespace is being re-embedded for another one.
         """
         wanted = str(self.embedders.newest.profile) if profile is None else profile
         if self.embedders.find(wanted) is None:
@@ -78,13 +78,17 @@ class Reembedding:
                 message = f"the namespace is being re-embedded for {namespace.next_profile}: cancel job {job.id} first"
                 raise Conflict(message)
             return job.id
-        if wanted != namespace.embedding_profile:
+        if wanted != namespace.embedding_profile or await self._lacks_words(unit):
             await unit.directory.begin_reembedding(namespace, wanted)
         elif namespace.next_profile is None:
             return None
         else:
             await unit.directory.give_up_reembedding(namespace)  # the job removes what was made ready
         return await unit.jobs.enqueue(Step.REEMBED, str(namespace.id), {}, self.clock())
+
+    async def _lacks_words(self, unit: ReadUnit) -> bool:
+        embedder = self.embedders.find(unit.namespace.embedding_profile)
+        return embedder is not None and embedder.tells_words and await unit.embeddings.lack_words()
 
     async def reembed(self, attempt: Attempt) -> Mapping[str, Any] | Unfinished:
         """Go on with a namespace's re-embedding for a while."""
@@ -98,8 +102,8 @@ async def _begin(service: Reembedding, attempt: Attempt) -> "_Run":
         target = unit.namespace.next_profile
         ready, present = await unit.staging.tally()
         after = {level: await unit.staging.last(level) for level in LEVELS}
-    ends = asyncio.get_running_loop().time() + service.policy.turn_seconds
-    return _Run(service, attempt, ends, target, present if target is None else ready, present, after)
+    turn = Turn.begin(service.policy.turn_seconds)
+    return _Run(service, attempt, turn, target, present if target is None else ready, present, after)
 
 
 @dataclass(slots=True)
@@ -108,7 +112,7 @@ class _Run:
 
     service: Reembedding
     attempt: Attempt
-    ends: float  # on the event loop's clock
+    turn: Turn
     target: str | None
     ready: int
     total: int
@@ -129,20 +133,17 @@ class _Run:
                 await unit.jobs.report(self.attempt, self.progress())
                 more = await unit.staging.remove_rest(REMOVED_AT_ONCE)
                 await unit.commit(revises_memory=False)
-            if not more or self._is_over():
+            if not more or self.turn.is_over:
                 return not more
 
     def progress(self) -> Mapping[str, Any]:
         """How far it is, as its job shows it."""
         return {"profile": self.target or self.attempt.embedding_profile, "done": self.ready, "total": self.total}
 
-    def _is_over(self) -> bool:
-        return asyncio.get_running_loop().time() >= self.ends
-
     async def _make_ready(self, embedder: Embedder) -> bool:
         for level in LEVELS:
             while await self._slice(level, embedder):
-                if self._is_over():
+                if self.turn.is_over:
                     return False
         return True
 
@@ -151,7 +152,7 @@ class _Run:
         storage, namespace = self.service.storage, self.attempt.namespace
         async with storage.read(namespace) as unit:
             items = await unit.staging.missing(level, self.after[level], self.service.policy.slice_items)
-            texts = _short(items, await embedded_texts(unit, level, items))
+            texts = first_slice(items, await embedded_texts(unit, level, items))
             erasures = unit.namespace.erasures
         if not texts:
             return False
@@ -189,18 +190,6 @@ class _Run:
             if await unit.staging.missing(level, None, 1):
                 return True
         return False
-
-
-def _short(items: Sequence[UUID], texts: Mapping[UUID, str]) -> Mapping[UUID, str]:
-    """The first of them, as many as are embedded in a moment; at least one if there is one."""
-    taken: dict[UUID, str] = {}
-    left = SLICE_CHARACTERS
-    for item in items:
-        left -= len(texts[item])
-        if taken and left < 0:
-            break
-        taken[item] = texts[item]
-    return taken
 
 
 async def _sums(unit: ReadUnit, dimension: int) -> Mapping[ThemeId, Vector]:

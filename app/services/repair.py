@@ -12,9 +12,9 @@ from app.domain.findings import REPAIRABLE, Fault, Finding
 from app.domain.ids import ConversationId, EpisodeId, MessageId, NamespaceId, ThemeId
 from app.domain.invariants import Tally, message_terms
 from app.domain.jobs import Step
+from app.domain.late import Embedding
 from app.domain.levels import Level
 from app.domain.text import terms
-from app.domain.vectors import Vector
 from app.providers.embedders import Embedders
 from app.providers.protocols import Embedder
 from app.services.embedding import embed_parts, embedded_texts
@@ -92,7 +92,7 @@ class Repair:
             waiting = {id_ for ids in buffered.values() for id_ in ids}
             texts = await embedded_texts(unit, level, [id_ for id_ in items if id_ not in waiting])
             profile = unit.namespace.embedding_profile
-        made: Mapping[UUID, Sequence[Vector]] = {}
+        made: Mapping[UUID, Sequence[Embedding]] = {}
         if texts and (embedder := self.embedders().find(profile)) is not None:
             made = dict(zip(texts, await embed_parts(embedder, list(texts.values())), strict=True))
         async with self.storage.write(namespace) as unit:

@@ -4,51 +4,45 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
-from uuid import UUID
-
-import numpy as np
 
 from app.domain.errors import Conflict
+from app.domain.expansion import Measure, Opened
 from app.domain.filters import Filter
-from app.domain.fusion import DEFAULT, EPISODES, STATEMENTS, Floats, fuse, reciprocal_rank, vector_score, word_score
+from app.domain.fusion import Floats, FusionPolicy
+from app.domain.jobs import REMEMBERING
 from app.domain.levels import Level
-from app.domain.packing import Item, pack, render_context
+from app.domain.packing import Item, render_context
 from app.domain.questions import Question, read
-from app.domain.selection import representatives
 from app.domain.text import TOKENIZER, count_tokens
-from app.domain.vectors import Vector
 from app.providers.embedders import Embedders
-from app.providers.protocols import Embedder
-from app.services.candidates import Candidates, gather
+from app.providers.protocols import Asked, Embedder
+from app.services.backbone import BACKBONE, represent, represent_by_paper
+from app.services.candidates import Candidates, WordByWord, gather, word_by_word
 from app.services.evidence import Evidence, load
+from app.services.expansion import Expanded, Expansion, Limits
+from app.services.gating import GateLimits
 from app.services.memory import MessageRef, refer
 from app.services.namespaces import settled_sequence
 from app.services.progress import Progress
+from app.services.ranking import CALIBRATED, POLICIES, Strategy, best, rank
+from app.services.spending import spending
+from app.services.tracing import Steps, trace
 from app.storage.unit_of_work import Clock, ReadUnit, Storage
+from app.telemetry import usage
+
+__all__ = ["Ask", "Found", "Hit", "ReadPolicy", "Search", "Strategy"]
 
 TOP_K = 100  # items handed out at most; the budget of tokens is usually met before
-POLICIES = {Level.MESSAGE: DEFAULT, Level.STATEMENT: STATEMENTS, Level.EPISODE: EPISODES, Level.THEME: EPISODES}
-BACKBONE = 60  # statements kept as representatives; a context of 2,000 tokens takes about 30
-LOADED = 150  # best candidates of a level whose texts are read: packing passes some over
-
-
-class Strategy(StrEnum):
-    """How candidates are ranked."""
-
-    ADAPTIVE = "adaptive"  # all signals, calibrated
-    HYBRID = "hybrid"  # reciprocal ranks of the two below
-    BM25 = "bm25"
-    VECTOR = "vector"
-
-
 DEFAULT_LEVELS = frozenset({Level.STATEMENT, Level.EPISODE, Level.MESSAGE})
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One question to memory. `top_k` bounds the items of all levels together, `per_level` those of one."""
+    """One question to memory. `top_k` bounds the items of all levels together, `per_level` those of one.
+
+    `gate`, `probes` and `gate_seconds` say how items are opened; None: as the service is set.
+    """
 
     text: str
     max_tokens: int
@@ -61,6 +55,9 @@ class Ask:
     min_sequence: int | None = None
     explain: bool = False
     asked_at: datetime | None = None
+    gate: Measure | None = None
+    probes: int | None = None
+    gate_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +72,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search hands out. `context` is all hits rendered once; `tokens` counts exactly that string."""
+    """What a search hands out. `context` is all hits rendered once; `tokens` counts exactly that string.
+
+    Memory is whole once `pending` (jobs) and `buffered` (messages that belong to no episode yet) are 0.
+    """
 
     ask: Ask
     question: Question
@@ -85,7 +85,10 @@ class Found:
     tokenizer: str
     sequence: int
     pending: int
+    buffered: int
     speakers: tuple[str, ...]
+    word_by_word: WordByWord
+    opened: Opened
     trace: Mapping[str, Any] | None
 
 
@@ -94,6 +97,27 @@ class ReadPolicy:
     """How reads behave."""
 
     wait_seconds: float = 5.0  # for `min_sequence`; then 409
+    gate: Measure = Measure.EVIDENCE
+    bounds: GateLimits = GateLimits()  # of a gate by a model
+    fusion: Mapping[Level, FusionPolicy] = field(default_factory=lambda: POLICIES)
+    backbone: int = BACKBONE
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """All that a search reads of memory: what may be handed out, and what it says of memory as it was then."""
+
+    erasures: int
+    sequence: int
+    pending: int
+    buffered: int
+    question: Question
+    speakers: tuple[str, ...]
+    pools: Sequence[Candidates]
+    scores: Sequence[Floats]
+    read: Sequence[Evidence]
+    evidence: Sequence[Evidence]
+    word_by_word: WordByWord
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,46 +129,90 @@ class Search:
     progress: Progress
     clock: Clock
     policy: ReadPolicy
+    expansion: Expansion = Expansion()
 
     async def search(self, namespace: str, ask: Ask) -> Found:
-        """The best evidence for a question. Raises NotFound; Conflict if memory is behind `min_sequence`."""
+        """The best evidence for a question.
+
+        Raises NotFound; Conflict if memory is behind `min_sequence`; InvalidInput for a gate that there is not.
+        """
         if ask.min_sequence is not None:
             await self._catch_up(namespace, ask.min_sequence)
+        if usage.running() is not None:  # whoever asks counts already
+            return await self._search(namespace, ask)
+        async with spending(self.storage, namespace):
+            return await self._search(namespace, ask)
+
+    async def _search(self, namespace: str, ask: Ask) -> Found:
+        measure = await self._measure(ask)
+        while True:
+            gathered = await self.gather(namespace, ask)
+            # No connection is held: a language model may be thinking now.
+            items = [piece.item for piece in gathered.evidence]
+            limits = Limits(ask.max_tokens, ask.top_k, ask.per_level)
+            expanded = await self.expansion.expand(gathered.question, items, limits, measure, self._bounds(ask))
+            async with self.storage.read(namespace) as unit:
+                if unit.namespace.erasures == gathered.erasures:  # else what was erased might be handed out
+                    hits = await _hits(unit, gathered.evidence, expanded.items)
+                    return _found(ask, gathered, expanded, hits)
+
+    async def _measure(self, ask: Ask) -> Measure:
+        """By which the items are opened. Scores of strategies that are not calibrated say nothing that it could use."""
+        if ask.strategy not in CALIBRATED:
+            return Measure.OFF
+        return await self.expansion.measure(ask.gate or self.policy.gate, required=ask.gate is not None)
+
+    def _bounds(self, ask: Ask) -> GateLimits:
+        usual = self.policy.bounds
+        return GateLimits(
+            usual.probes if ask.probes is None else ask.probes,
+            usual.seconds if ask.gate_seconds is None else ask.gate_seconds,
+        )
+
+    async def gather(self, namespace: str, ask: Ask) -> Gathered:
+        """What may be handed out for a question, before anything is opened. Raises NotFound."""
         profile = str(self.embedders.current.profile)
         if self.embedders.next is not None:
             async with self.storage.read(namespace) as unit:
                 profile = unit.namespace.embedding_profile
         while True:
             embedder = None if ask.strategy is Strategy.BM25 else self.embedders.of(profile)
-            vector = None if embedder is None else await embedder.embed_query(ask.text)
+            asked = None if embedder is None else await embedder.embed_query(ask.text)
             async with self.storage.read(namespace) as unit:
                 # Vectors of different profiles are never compared: all may have been exchanged meanwhile.
-                if vector is None or unit.namespace.embedding_profile == profile:
-                    return await self._find(unit, ask, vector)
+                if asked is None or unit.namespace.embedding_profile == profile:
+                    return await self._read(unit, ask, asked)
                 profile = unit.namespace.embedding_profile
 
-    async def _find(self, unit: ReadUnit, ask: Ask, vector: Vector | None) -> Found:
+    async def _read(self, unit: ReadUnit, ask: Ask, asked: Asked | None) -> Gathered:
         speakers = tuple(await unit.messages.speakers())
         question = read(ask.text, speakers, ask.asked_at or self.clock())
-        pools = [await gather(unit, level, question, vector, ask.limits) for level in sorted(ask.levels)]
-        scores = [_score(candidates, ask.strategy) for candidates in pools]
-        evidence = await load(unit, _best(pools, scores, ask.min_score))
-        if ask.strategy is Strategy.ADAPTIVE:
-            evidence = await _represent(unit, evidence)
-        packed = _choose(evidence, ask)
-        context = render_context(item.item for item in packed)
-        return Found(
-            ask=ask,
-            question=question,
-            hits=await _hits(unit, packed),
-            context=context,
-            tokens=count_tokens(context),
-            tokenizer=TOKENIZER,
+        pools = [await gather(unit, level, question, asked, ask.limits) for level in sorted(ask.levels)]
+        scores = await rank(unit, pools, ask.strategy, self.policy.fusion)
+        evidence = await load(unit, best(pools, scores, ask.min_score))
+        return Gathered(
+            erasures=unit.namespace.erasures,
             sequence=unit.namespace.sequence,
-            pending=(await unit.jobs.counts()).pending,
+            pending=await unit.jobs.pending(REMEMBERING),
+            buffered=await unit.messages.buffered(),
+            question=question,
             speakers=speakers,
-            trace=_trace(pools, scores, packed) if ask.explain else None,
+            pools=pools,
+            scores=scores,
+            read=evidence,
+            evidence=await self._represented(unit, ask.strategy, evidence, asked),
+            word_by_word=word_by_word(pools, question, asked),
         )
+
+    async def _represented(
+        self, unit: ReadUnit, strategy: Strategy, evidence: Sequence[Evidence], asked: Asked | None
+    ) -> Sequence[Evidence]:
+        """The evidence with no more statements than stand for the others, where the strategy chooses."""
+        if strategy is Strategy.ADAPTIVE:
+            return await represent(unit, evidence, self.policy.backbone)
+        if strategy is Strategy.PAPER and asked is not None:
+            return await represent_by_paper(unit, evidence, asked.vector)
+        return evidence
 
     async def _catch_up(self, name: str, wanted: int) -> None:
         async with self.storage.read(name) as unit:
@@ -164,89 +232,41 @@ class Search:
             await notice.wait(left)
 
 
-def _score(candidates: Candidates, strategy: Strategy) -> Floats:
-    """Each candidate's score in 0–1, (n,)."""
-    pool = candidates.pool
-    if strategy is Strategy.ADAPTIVE:
-        return fuse(pool, POLICIES[candidates.level])
-    if strategy is Strategy.HYBRID:
-        return reciprocal_rank(pool.cosine.values, pool.words.values)
-    return vector_score(pool.cosine.values) if strategy is Strategy.VECTOR else word_score(pool.words.values)
-
-
-def _best(
-    pools: Sequence[Candidates], scores: Sequence[Floats], min_score: float
-) -> Mapping[Level, Mapping[UUID, float]]:
-    """The ids and scores worth reading, by level, best first."""
-    best: dict[Level, Mapping[UUID, float]] = {}
-    for candidates, values in zip(pools, scores, strict=True):
-        kept = np.flatnonzero(candidates.allowed & (values >= min_score) & (values > 0.0))
-        order = kept[np.argsort(-values[kept], kind="stable")][:LOADED]
-        best[candidates.level] = {candidates.ids[index]: float(values[index]) for index in order}
-    return best
-
-
-async def _represent(unit: ReadUnit, evidence: Sequence[Evidence]) -> Sequence[Evidence]:
-    """Of the statements keep representatives: relevant ones that do not repeat one another, of many themes."""
-    stated = sorted(
-        (piece for piece in evidence if piece.item.level is Level.STATEMENT), key=lambda piece: -piece.item.score
-    )
-    if len(stated) <= BACKBONE:
-        return evidence
-    vectors = await unit.embeddings.vectors(Level.STATEMENT, (piece.item.id for piece in stated))
-    rows = np.array([vectors[piece.item.id] for piece in stated])
-    chosen = representatives(
-        np.array([piece.item.score for piece in stated]),
-        (rows @ rows.T).astype(np.float64),
-        BACKBONE,
-        [piece.item.theme for piece in stated],
-    ).chosen
-    kept = {stated[index].item.id for index in chosen}
-    return [piece for piece in evidence if piece.item.level is not Level.STATEMENT or piece.item.id in kept]
-
-
-def _choose(evidence: Sequence[Evidence], ask: Ask) -> list[Evidence]:
-    """What fits into the budget and the counts, by falling score."""
-    if not ask.top_k:
-        return []
+async def _hits(unit: ReadUnit, evidence: Sequence[Evidence], items: Sequence[Item]) -> tuple[Hit, ...]:
     by_item = {(piece.item.level, piece.item.id): piece for piece in evidence}
-    counts = dict.fromkeys(Level, 0)
-    offered: list[Item] = []
-    for item in sorted((piece.item for piece in evidence), key=lambda item: -item.score):
-        if counts[item.level] < ask.per_level.get(item.level, ask.top_k):
-            counts[item.level] += 1
-            offered.append(item)
-    return [by_item[item.level, item.id] for item in pack(offered, ask.max_tokens)[: ask.top_k]]
-
-
-async def _hits(unit: ReadUnit, packed: Sequence[Evidence]) -> tuple[Hit, ...]:
-    references = await refer(unit, {message for piece in packed for message in piece.item.messages})
+    references = await refer(unit, {message for item in items for message in item.messages})
     return tuple(
         Hit(
-            piece.item,
-            piece,
-            tuple(references[message] for message in piece.item.messages),
-            count_tokens(piece.item.text),
+            item,
+            by_item[item.level, item.id],
+            tuple(references[message] for message in item.messages),
+            count_tokens(item.text),
         )
-        for piece in packed
+        for item in items
     )
 
 
-def _trace(pools: Sequence[Candidates], scores: Sequence[Floats], packed: Sequence[Evidence]) -> Mapping[str, Any]:
-    """Everything that led to the choice: each candidate's signals, its score, and whether it is in."""
-    chosen = {(piece.item.level, piece.item.id) for piece in packed}
-    return {
-        "candidates": [
-            {
-                "level": candidates.level,
-                "id": str(candidates.ids[index]),
-                "cosine": round(float(candidates.pool.cosine.values[index]), 4),
-                "words": round(float(candidates.pool.words.values[index]), 4),
-                "named": bool(candidates.pool.named[index]),
-                "score": round(float(values[index]), 4),
-                "packed": (candidates.level, candidates.ids[index]) in chosen,
-            }
-            for candidates, values in zip(pools, scores, strict=True)
-            for index in np.argsort(-values, kind="stable")[:LOADED]
-        ]
-    }
+def _found(ask: Ask, gathered: Gathered, expanded: Expanded, hits: tuple[Hit, ...]) -> Found:
+    context = render_context(expanded.items)
+    steps = Steps(
+        gathered.pools,
+        gathered.scores,
+        [(piece.item.level, piece.item.id) for piece in gathered.read],
+        [(piece.item.level, piece.item.id) for piece in gathered.evidence],
+        expanded,
+    )
+    return Found(
+        ask=ask,
+        question=gathered.question,
+        hits=hits,
+        context=context,
+        tokens=count_tokens(context),
+        tokenizer=TOKENIZER,
+        sequence=gathered.sequence,
+        pending=gathered.pending,
+        buffered=gathered.buffered,
+        speakers=gathered.speakers,
+        word_by_word=gathered.word_by_word,
+        opened=expanded.opened,
+        trace=trace(gathered.question, steps) if ask.explain else None,
+    )

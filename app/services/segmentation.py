@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from app.domain.chat import Stage
 from app.domain.episodes import Episode
 from app.domain.errors import Discarded
 from app.domain.ids import ConversationId, EpisodeId
 from app.domain.invariants import shown
-from app.domain.jobs import Attempt, Step
+from app.domain.jobs import Attempt, Step, Unfinished
 from app.domain.levels import Level
 from app.domain.messages import Message, render
 from app.domain.narration import narrative, title
@@ -23,7 +24,8 @@ from app.domain.vectors import Matrix
 from app.providers.embedders import Embedders
 from app.providers.protocols import ChatModel, Embedder
 from app.services.borders import Borders
-from app.services.embedding import embed_parts
+from app.services.embedding import embed_parts, first_slice
+from app.services.turns import TURN_SECONDS, Turn
 from app.storage.repository import new_id
 from app.storage.unit_of_work import Clock, Storage
 
@@ -49,38 +51,40 @@ class Segmentation:
     clock: Clock
     policy: SegmentPolicy
     mode: SegmentMode = SegmentMode()
+    turn_seconds: float = TURN_SECONDS
 
     async def segment(
         self, attempt: Attempt, conversation: ConversationId, close_through: int | None
-    ) -> Mapping[str, Any]:
-        """Cut what can be cut; `close_through` is the sequence up to which a flush leaves nothing open."""
-        episodes = 0
-        borders = Borders(self.mode.borders) if self.mode.borders else None
-        while True:
-            buffer = await self._read(attempt, conversation)
-            if not buffer:
-                return _result(episodes, 0, borders)
-            vectors = await self._embed(attempt, buffer)
+    ) -> Mapping[str, Any] | Unfinished:
+        """Cut for a while what can be cut; `close_through` is the sequence up to which a flush leaves nothing open."""
+        turn, far = Turn.begin(self.turn_seconds), _Far.of(attempt, self.mode.borders)
+        while buffer := await self._read(attempt, conversation):
+            vectors = await self._embed(attempt, buffer, turn)
+            if vectors is None:
+                return Unfinished(far.result(), buffer[0].sequence)
             whole = len(buffer) < READ_AT_ONCE
             end = _End(
                 # Only the buffer's true end can be flushed, or have rested.
                 close_through=close_through if whole else None,
                 idle=whole and self._has_rested(buffer[-1]),
             )
-            runs = await self._cut(buffer, vectors, end, borders)
+            runs = await self._cut(buffer, vectors, end, far.borders)
             for run in runs:
                 await self._close(attempt, buffer[run.start : run.stop], run)
-            episodes += len(runs)
-            buffered = len(buffer) - (runs[-1].stop if runs else 0)
+            far.episodes += len(runs)
             if whole or not runs:
-                return _result(episodes, buffered, borders)
-            if borders and borders.asked >= self.mode.asked_in_a_job:
-                await self._go_on_later(attempt, conversation, buffer[runs[-1].stop - 1])
-                return _result(episodes, buffered, borders)
+                return far.result(buffered=len(buffer) - (runs[-1].stop if runs else 0))
+            rest = buffer[runs[-1].stop - 1].sequence + 1
+            if far.borders and far.borders.asked >= self.mode.asked_in_a_job:
+                await self._go_on_later(attempt, conversation, rest)
+                return far.result(buffered=len(buffer) - runs[-1].stop)
+            if turn.is_over:
+                return Unfinished(far.result(), rest)
+        return far.result(buffered=0)
 
-    async def _go_on_later(self, attempt: Attempt, conversation: ConversationId, last: Message) -> None:
-        """Leave what follows `last` to a job with a budget of tokens of its own."""
-        payload, rest = attempt.job.payload, last.sequence + 1
+    async def _go_on_later(self, attempt: Attempt, conversation: ConversationId, rest: int) -> None:
+        """Leave what is left from the sequence `rest` on to a job with a budget of tokens of its own."""
+        payload = attempt.job.payload
         async with self.storage.write(attempt.namespace) as unit:
             await unit.jobs.check(attempt, unit.namespace.erasures)
             await unit.jobs.enqueue(Step.SEGMENT, str(conversation), payload, self.clock(), first_sequence=rest)
@@ -114,21 +118,25 @@ class Segmentation:
         async with self.storage.read(attempt.namespace) as unit:
             return await unit.messages.buffer(conversation, READ_AT_ONCE)
 
-    async def _embed(self, attempt: Attempt, buffer: Sequence[Message]) -> Matrix:
-        """Vectors of the buffer's messages, (n, dimension); those not stored yet are made and stored."""
-        ids = [message.id for message in buffer]
+    async def _embed(self, attempt: Attempt, buffer: Sequence[Message], turn: Turn) -> Matrix | None:
+        """Vectors of the buffer's messages, (n, dimension); those not stored yet are made and stored.
+
+        None if the turn was over before all were made.
+        """
+        texts = {message.id: render(message) for message in buffer}
         async with self.storage.read(attempt.namespace) as unit:
-            vectors = dict(await unit.embeddings.vectors(Level.MESSAGE, ids))
-        new = [message for message in buffer if message.id not in vectors]
-        if new:
-            made = await embed_parts(self.embedders.of(attempt.embedding_profile), [render(message) for message in new])
-            parts = dict(zip((message.id for message in new), made, strict=True))
+            vectors = dict(await unit.embeddings.vectors(Level.MESSAGE, texts))
+        while new := first_slice([message for message in texts if message not in vectors], texts):
+            made = await embed_parts(self.embedders.of(attempt.embedding_profile), list(new.values()))
+            parts = dict(zip(new, made, strict=True))
             async with self.storage.write(attempt.namespace) as unit:
                 await unit.jobs.check(attempt, unit.namespace.erasures)
                 await unit.embeddings.add(Level.MESSAGE, parts)
                 await unit.commit()
-            vectors |= {message: vectors_of[0] for message, vectors_of in parts.items()}
-        return np.array([vectors[id_] for id_ in ids], dtype=np.float32)
+            vectors |= {message: embeddings[0].vector for message, embeddings in parts.items()}
+            if len(vectors) < len(texts) and turn.is_over:
+                return None
+        return np.array([vectors[id_] for id_ in texts], dtype=np.float32)
 
     async def _close(self, attempt: Attempt, messages: Sequence[Message], run: Run) -> None:
         """Write one episode with its messages and the job that will admit it."""
@@ -158,9 +166,23 @@ class _End:
     idle: bool
 
 
-def _result(episodes: int, buffered: int, borders: Borders | None) -> Mapping[str, Any]:
-    result = {"episodes": episodes, "buffered": buffered}
-    return {**result, "boundary_fallbacks": borders.fallbacks} if borders and borders.fallbacks else result
+@dataclass(slots=True)
+class _Far:
+    """What a job has done so far, in all its attempts."""
+
+    episodes: int
+    borders: Borders | None
+
+    @classmethod
+    def of(cls, attempt: Attempt, chat: ChatModel | None) -> "_Far":
+        done, calls = attempt.job.result or {}, (attempt.job.usage or {}).get(Stage.BOUNDARY, {}).get("calls", 0)
+        fallbacks = done.get("boundary_fallbacks", 0)
+        borders = None if chat is None else Borders(chat, asked=calls, fallbacks=fallbacks)
+        return cls(done.get("episodes", 0), borders)
+
+    def result(self, **more: int) -> Mapping[str, Any]:
+        fallbacks = self.borders.fallbacks if self.borders else 0
+        return {"episodes": self.episodes, **more, **({"boundary_fallbacks": fallbacks} if fallbacks else {})}
 
 
 def _episode(messages: Sequence[Message], run: Run, *, degraded: bool) -> Episode:

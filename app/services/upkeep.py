@@ -70,7 +70,9 @@ async def _queue(unit: WriteUnit, now: datetime, rested: datetime) -> int:
         if str(episode) not in admitting:
             await unit.jobs.enqueue(Step.ADMIT, str(episode), {}, now, first_sequence=first_sequence)
             queued += 1
-    if not await unit.jobs.known_keys(Step.MAINTAIN) and await unit.statements.without_theme(1):
+    if not await unit.jobs.known_keys(Step.MAINTAIN) and (
+        await unit.statements.without_theme(1) or await unit.themes.dirty(1)
+    ):
         await unit.jobs.enqueue(Step.MAINTAIN, str(unit.namespace.id), {}, now)
         queued += 1
     return queued

@@ -282,9 +282,98 @@ EVERY_FAILURE_HAS_A_FACE = (
     ),
 )
 
+WRITING, BESIDE = "integration/test_model_writing.py", "integration/test_edits_beside_steps.py"
+
+MODELS_AND_EDITS = (
+    _one(
+        "a failed language model becomes an abstention",
+        "app/services/answer.py",
+        "            return await self.composing.compose(namespace, found, asked_at)",
+        "            try:\n                return await self.composing.compose(namespace, found, asked_at)\n"
+        "            except Exception:\n                return Answer(None, True, 'no_evidence', 0.0, ())",
+        "integration/test_model_answers.py::test_a_model_that_fails_is_an_error_and_never_an_answer",
+    ),
+    _one(
+        "a reply without statements passes for nothing to remember",
+        "app/prompts/statements.py",
+        '        raise UnusableReply("it has no list of statements")',
+        "        return []",
+        "unit/test_prompts.py::test_what_lacks_the_asked_for_form_is_unusable",
+    ),
+    _one(
+        "what a model says needs no support",
+        "app/domain/screening.py",
+        "    return None if backing.carries(candidate.text, candidate.messages) else RefusalReason.NOT_SUPPORTED",
+        "    return None",
+        f"{WRITING}::test_what_the_messages_do_not_say_is_refused_and_counted",
+    ),
+    _one(
+        "a job's tokens are not bounded",
+        "app/providers/guarded.py",
+        "        if meter.tokens + tokens > allowed:",
+        "        if False:",
+        "integration/test_usage.py::test_a_job_over_its_budget_fails_with_a_clear_cause",
+    ),
+    _one(
+        "a question is compared with vectors of another model",
+        "app/services/search.py",
+        "                if asked is None or unit.namespace.embedding_profile == profile:",
+        "                if True:",
+        "integration/test_reembedding.py::test_a_question_is_never_compared_with_vectors_of_another_model",
+    ),
+    _one(
+        "a superseded statement still counts in its theme",
+        "app/services/remembering.py",
+        "    if theme is not None:\n        await shrink(unit, theme, now)",
+        "",
+        "integration/test_editing.py::test_the_newest_event_holds_and_the_past_stays_readable",
+    ),
+    _one(
+        "a plan is carried out although a client edited what it was made from",
+        "app/services/maintenance.py",
+        "            if not await _holds(unit, situation):",
+        "            if False:",
+        f"{BESIDE}::test_a_correction_while_maintenance_thinks",
+        f"{BESIDE}::test_many_corrections_beside_a_worker",
+    ),
+    _one(
+        "a switch to new vectors adds up themes that have changed",
+        "app/services/reembedding.py",
+        "            if await unit.themes.versions() != versions:",
+        "            if False:",
+        f"{BESIDE}::test_a_theme_that_loses_a_member_while_a_switch_adds_up_its_vectors",
+    ),
+    _one(
+        "a label is written although its theme has changed",
+        "app/storage/themes.py",
+        "themes.c.id == theme, themes.c.version == version)",
+        "themes.c.id == theme)",
+        f"{WRITING}::test_a_theme_that_changed_meanwhile_keeps_its_stand_in_until_it_is_asked_about_again",
+    ),
+)
+
+LONG_WORK = (
+    _one(
+        "segmentation works until its whole backlog is done",
+        "app/services/segmentation.py",
+        "            if turn.is_over:",
+        "            if False:",
+        "integration/test_turns.py::test_what_is_cut_is_admitted_before_the_next_is_cut",
+    ),
+    _one(
+        "a reply that its limit closed passes for whole",
+        "app/providers/structured.py",
+        "        _refuse_closed(reply)\n",
+        "",
+        "unit/test_structured.py::test_a_reply_that_was_closed_at_its_limit_is_not_taken_for_whole",
+    ),
+)
+
 BREAKS = (
     *ACCEPTED_MEANS_DURABLE,
     *NOTHING_LOST_NOTHING_DOUBLED,
     *ONE_STEP_AT_A_TIME,
     *EVERY_FAILURE_HAS_A_FACE,
+    *MODELS_AND_EDITS,
+    *LONG_WORK,
 )

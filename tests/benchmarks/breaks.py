@@ -22,6 +22,7 @@ from tests.servers import postgres_server
 
 COPIED = ("app", "migrations", "tests", "alembic.ini", "pyproject.toml")
 SECONDS = 900  # longest run of the tests
+WAIT_SECONDS = "30"  # of one for what a break keeps from coming
 RED = re.compile(r"^FAILED tests/(\S+?)(\[.*?\])?(?: - |$)", re.MULTILINE)
 
 
@@ -39,7 +40,12 @@ def red(tree: Path, tests: Sequence[str], postgres: str) -> set[str]:
     """Which of these tests fail in this tree. Raises RuntimeError if they could not be run."""
     # Few tests at a time: more processes than one would only take longer to start.
     command = [sys.executable, "-m", "pytest", "-o", "addopts=", "-q", "--tb=no", "-p", "no:cacheprovider", "-rf"]
-    environment = {**os.environ, "TEST_POSTGRES_URL": postgres, "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {
+        **os.environ,
+        "TEST_POSTGRES_URL": postgres,
+        "TEST_WAIT_SECONDS": WAIT_SECONDS,
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     try:
         done = subprocess.run(
             [*command, *(f"tests/{test}" for test in tests)],

@@ -77,7 +77,7 @@ class ActingChat:
         return said if isinstance(said, Reply) else Reply(str(said), Finish.STOP, Tokens(30, 5))
 
 
-QUICK = GuardPolicy(call_seconds=5, first_delay=0.01, opens_after=100, open_seconds=0.1)
+QUICK = GuardPolicy(call_seconds=30, first_delay=0.01, opens_after=100)
 
 
 def guarded(*acts: Act, metrics: Metrics | None = None, **policy: float) -> tuple[GuardedChat, ActingChat]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.answers import NO_EVIDENCE, WRONG_PERSON, Answer, answer
+from app.domain.answers import NO_EVIDENCE, WRONG_PERSON, Answer, Evidence, answer
 from app.domain.ids import ConversationId, EpisodeId, MessageId, StatementId
 from app.domain.messages import Message, Role
 from app.domain.questions import read
@@ -36,7 +36,7 @@ def said(number: int, line: str, score: float = 0.7, at: datetime = MAY_8) -> Pa
 
 def ask(text: str, *lines: str | Passage) -> Answer:
     passages = [said(n, line) if isinstance(line, str) else line for n, line in enumerate(lines, 1)]
-    return answer(read(text, SPEAKERS, ASKED), passages, known_speakers=SPEAKERS)
+    return answer(read(text, SPEAKERS, ASKED), Evidence(passages, SPEAKERS), ASKED.date())
 
 
 SUPPORT_GROUP = "Caroline: Hi! I went to a LGBTQ support group yesterday and it was so powerful."
@@ -73,7 +73,7 @@ def test_a_verb_is_known_in_its_past_form() -> None:
 
 def test_when_an_undated_event_was_told_it_happened_by_that_day() -> None:
     reply = ask("When did Caroline join the choir?", "Caroline: I joined the local choir and love it.")
-    assert reply.text == "on or before 8 May 2023"
+    assert reply.text == "by 8 May 2023"
 
 
 def test_a_wish_without_a_date_gets_no_date() -> None:
@@ -289,7 +289,7 @@ QUESTIONS = st.one_of(
 def test_every_reply_is_cited_word_for_word_or_abstains(text: str, lines: list[tuple[str, str, float]]) -> None:
     passages = [said(n, f"{who}: {content}", score) for n, (who, content, score) in enumerate(lines, 1)]
     passages.sort(key=lambda passage: -passage.score)
-    reply = answer(read(text, SPEAKERS, ASKED), passages, known_speakers=SPEAKERS)
+    reply = answer(read(text, SPEAKERS, ASKED), Evidence(passages, SPEAKERS), ASKED.date())
     held = {passage.message.id: passage.message.content for passage in passages}
     assert all(citation.quote and citation.quote in held[citation.message] for citation in reply.citations)
     assert reply.abstained == (reply.text is None) == (reply.reason is not None) == (not reply.citations)

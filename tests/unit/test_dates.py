@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from app.domain.dates import Granularity, Open, When, resolve, spoken, written
+from app.domain.dates import MOST_READINGS, Granularity, Open, When, resolve, spoken, written
 from tests.unit import date_cases, date_cases_languages
 
 MONDAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
@@ -84,6 +84,13 @@ def test_a_long_text_is_read_like_a_short_one() -> None:
     sentence = "On 3 May 2023 we swam, and I have rested since last Friday. "
     times = resolve(sentence * 50 + "And so on. " * 50, MONDAY)
     assert [when.phrase for when in times] == ["3 May 2023", "last Friday"] * 50
+
+
+@pytest.mark.parametrize("text", ["We met on 3 May 2023. ", "in June ", "2023年5月8日，"])
+def test_of_a_text_that_is_a_table_of_dates_the_first_are_read(text: str) -> None:
+    times = resolve(text * (MOST_READINGS + 100), MONDAY)
+    assert MOST_READINGS // 3 < len(times) <= MOST_READINGS
+    assert [when.span for when in times[:9]] == [when.span for when in resolve(text * 9, MONDAY)]
 
 
 @pytest.mark.parametrize(

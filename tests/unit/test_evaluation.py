@@ -108,6 +108,8 @@ def test_answer_figures_by_hand() -> None:
     (figures,) = answer_figures(outcomes)
     assert (figures.questions, figures.f1, figures.abstained) == (2, 0.25, 0.5)
     assert (figures.unanswerable, figures.refused) == (2, 0.5)
+    assert (figures.f1_by_category[1], figures.f1_by_category[4]) == (0.5, 0.0)
+    assert figures.auroc == 0.5  # no confidence was given, and ties are chance
 
 
 def test_the_tables_fit_eighty_columns_and_name_failures() -> None:
@@ -115,10 +117,11 @@ def test_the_tables_fit_eighty_columns_and_name_failures() -> None:
         Searched(ONE, "adaptive", 32_000, recall=1.0, strict=1.0, tokens=31_999, milliseconds=1234),
         Searched(TWO, "adaptive", 32_000, error="it broke"),
     ]
-    answers = [Answered(ONE, "adaptive", 32_000, f1=1.0, milliseconds=1234)]
+    answers = [Answered(ONE, "adaptive", 32_000, f1=1.0, bleu=1.0, milliseconds=1234)]
     console = Console(file=io.StringIO(), width=80)
     console.print(report.search_table(search_figures(outcomes, list(CATEGORIES)), CATEGORIES))
     console.print(report.answer_table(answer_figures(answers)))
+    console.print(report.category_table(answer_figures(answers), CATEGORIES))
     report.print_failures([outcomes[1]], console)
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue()

@@ -2,14 +2,17 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 
 import pytest
 
 from app.domain.chat import Reply, Stage
 from app.domain.errors import ContextOverflow, ProviderRefused, ProviderUnavailable, UnusableReply
 from app.telemetry.metrics import Metrics
+from tests.conftest import WAIT
 from tests.unit.models import Act, guarded, hang, prompt, shown
 
+LONG = 3600.0  # seconds: nobody waits so long
 DOWN = ProviderUnavailable("down")
 
 
@@ -24,15 +27,14 @@ async def _drip() -> Reply:
 @pytest.mark.parametrize("act", [hang, _drip])
 async def test_no_call_outlives_its_time(act: Act) -> None:
     chat, inner = guarded(act, call_seconds=0.05, attempts=1)
-    begun = time.monotonic()
-    with pytest.raises(ProviderUnavailable, match=r"the language model took longer than 0\.05 s"):
-        await chat.reply(prompt())
-    assert time.monotonic() - begun < 1
+    async with asyncio.timeout(WAIT):
+        with pytest.raises(ProviderUnavailable, match=r"the language model took longer than 0\.05 s"):
+            await chat.reply(prompt())
     assert inner.under_way == 0
 
 
 async def test_an_outage_that_passes_is_not_noticed() -> None:
-    chat, inner = guarded(DOWN, hang, "yes", call_seconds=0.05)
+    chat, inner = guarded(DOWN, hang, "yes", call_seconds=1)
     assert (await chat.reply(prompt())).text == "yes"
     assert len(inner.prompts) == 3
 
@@ -58,7 +60,7 @@ async def test_a_model_that_asks_for_a_rest_gets_it() -> None:
     chat, _ = guarded(ProviderUnavailable("busy", retry_after=0.2), "yes", jitter=0.0)
     begun = time.monotonic()
     await chat.reply(prompt())
-    assert 0.2 <= time.monotonic() - begun < 1
+    assert time.monotonic() - begun >= 0.2
 
 
 async def test_a_long_rest_is_left_to_the_job() -> None:
@@ -71,11 +73,12 @@ async def test_a_long_rest_is_left_to_the_job() -> None:
 
 async def test_delays_grow_and_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     delays: list[float] = []
-    sleep = asyncio.sleep
+    sleep, here = asyncio.sleep, asyncio.current_task()
 
     async def noted(seconds: float) -> None:
-        delays.extend([seconds] if seconds else [])
-        await sleep(0)
+        ours = asyncio.current_task() is here  # else a server of another test, in a thread of its own
+        delays.extend([seconds] if seconds and ours else [])
+        await sleep(0 if ours else seconds)
 
     monkeypatch.setattr("app.providers.guard.asyncio.sleep", noted)
     for _ in range(20):
@@ -97,20 +100,21 @@ async def test_only_so_many_calls_at_once() -> None:
 
 
 async def test_whoever_waits_for_another_try_does_not_stand_in_the_way() -> None:
-    chat, inner = guarded(DOWN, "yes", concurrency=1, first_delay=0.5, jitter=0.0)
+    chat, inner = guarded(DOWN, "yes", concurrency=1, first_delay=LONG)
     first = asyncio.create_task(chat.reply(prompt()))
     while not inner.prompts:
         await asyncio.sleep(0)
-    async with asyncio.timeout(0.3):
+    async with asyncio.timeout(WAIT):
         await chat.reply(prompt())
     assert not first.done()
-    await first
+    first.cancel()
+    await asyncio.wait({first})
 
 
 # A failing model is left alone -------------------------------------------------------------------------------
 
 
-async def test_a_circuit_opens_lets_one_through_and_closes() -> None:
+async def test_a_circuit_opens_lets_one_through_and_closes(time_passes: Callable[[float], None]) -> None:
     metrics = Metrics()
     answer = asyncio.Event()
 
@@ -118,7 +122,8 @@ async def test_a_circuit_opens_lets_one_through_and_closes() -> None:
         await answer.wait()
         return "yes"
 
-    chat, inner = guarded(*[DOWN] * 4, slowly, "yes", metrics=metrics, attempts=1, opens_after=3)
+    policy = {"attempts": 1, "opens_after": 3, "open_seconds": LONG}
+    chat, inner = guarded(*[DOWN] * 4, slowly, "yes", metrics=metrics, **policy)
     for _ in range(3):
         with pytest.raises(ProviderUnavailable, match="down"):
             await chat.reply(prompt())
@@ -129,12 +134,12 @@ async def test_a_circuit_opens_lets_one_through_and_closes() -> None:
     assert not await chat.is_well()
     assert len(inner.prompts) == 3, "nothing was asked of it"
 
-    await asyncio.sleep(0.11)
+    time_passes(LONG)
     with pytest.raises(ProviderUnavailable, match="down"):
         await chat.reply(prompt())  # let through, and failed: open again
     with pytest.raises(ProviderUnavailable, match="in a row"):
         await chat.reply(prompt())
-    await asyncio.sleep(0.11)
+    time_passes(LONG)
     trial = asyncio.create_task(chat.reply(prompt()))
     while len(inner.prompts) < 5:
         await asyncio.sleep(0)
@@ -154,11 +159,11 @@ async def test_an_open_circuit_is_not_waited_for_in_the_call() -> None:
     assert len(inner.prompts) == 2
 
 
-async def test_a_cancelled_trial_lets_another_one_through() -> None:
-    chat, inner = guarded(DOWN, hang, "yes", attempts=1, opens_after=1)
+async def test_a_cancelled_trial_lets_another_one_through(time_passes: Callable[[float], None]) -> None:
+    chat, inner = guarded(DOWN, hang, "yes", attempts=1, opens_after=1, open_seconds=LONG)
     with pytest.raises(ProviderUnavailable):
         await chat.reply(prompt())
-    await asyncio.sleep(0.11)
+    time_passes(LONG)
     trial = asyncio.create_task(chat.reply(prompt()))
     while len(inner.prompts) < 2:
         await asyncio.sleep(0)
@@ -186,7 +191,8 @@ async def test_health_is_the_last_outcome() -> None:
         await chat.reply(prompt())
     assert not await chat.is_well()
     hanging = asyncio.create_task(chat.reply(prompt()))
-    await asyncio.sleep(0.01)
+    while len(inner.prompts) < 3:
+        await asyncio.sleep(0)
     hanging.cancel()
     await asyncio.wait({hanging})
     assert not await chat.is_well(), "who asked went away: that says nothing"
@@ -209,12 +215,12 @@ async def test_a_refusal_is_of_one_text_or_of_all(then: Act, well: bool) -> None
 
 
 async def test_a_model_that_does_one_call_at_a_time_is_not_asked_while_it_works() -> None:
-    chat, inner = guarded("yes", hang, recent_seconds=0, one_at_a_time=True, attempts=1, call_seconds=0.2)
+    chat, inner = guarded("yes", hang, recent_seconds=0, one_at_a_time=True, attempts=1)
     await chat.reply(prompt())
     working = asyncio.create_task(chat.reply(prompt()))
     while len(inner.prompts) < 2:
         await asyncio.sleep(0)
     assert await chat.is_well()
     assert len(inner.prompts) == 2
-    with pytest.raises(ProviderUnavailable):
-        await working
+    working.cancel()
+    await asyncio.wait({working})

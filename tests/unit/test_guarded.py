@@ -11,9 +11,11 @@ from app.domain.chat import Reply, Stage
 from app.domain.errors import BudgetExceeded, ProviderRefused, ProviderUnavailable, UnusableReply
 from app.domain.vectors import Matrix
 from app.providers.guarded import BATCH, GuardedEmbedder
+from app.providers.protocols import Asked, Embedded
 from app.providers.scripted import ScriptedEmbedder
 from app.telemetry.metrics import Metrics
 from app.telemetry.usage import metering
+from tests.conftest import WAIT
 from tests.unit.models import QUICK, guarded, hang, prompt, shown
 
 DOWN = ProviderUnavailable("down")
@@ -107,13 +109,14 @@ class Vectors(ScriptedEmbedder):
         self.given: Matrix | None = None
         self.batches: list[int] = []
 
-    async def embed(self, texts: Sequence[str]) -> Matrix:
+    async def embed(self, texts: Sequence[str]) -> Embedded:
         self.batches.append(len(texts))
-        return await super().embed(texts) if self.given is None else self.given
+        made = await super().embed(texts)
+        return made if self.given is None else replace(made, vectors=self.given)
 
-    async def embed_query(self, text: str) -> Matrix:
-        vector = await super().embed_query(text)
-        return vector if self.given is None else self.given[0]
+    async def embed_query(self, text: str) -> Asked:
+        made = await super().embed_query(text)
+        return made if self.given is None else replace(made, vector=self.given[0])
 
 
 def _embedder(**policy: float) -> tuple[GuardedEmbedder, Vectors]:
@@ -146,35 +149,40 @@ async def test_vectors_of_a_wrong_form_are_refused(given: Matrix, fault: str) ->
             await embedder.embed_query("a")
         assert not await embedder.is_well()
     inner.given = None
-    assert (await embedder.embed(["a", "b"])).dtype == np.float32
+    assert (await embedder.embed(["a", "b"])).vectors.dtype == np.float32
     assert await embedder.is_well()
 
 
 async def test_half_precision_is_near_enough() -> None:
     embedder, inner = _embedder()
     inner.given = (E[:2] * 1.0004).astype(np.float16)
-    assert (await embedder.embed(["a", "b"])).dtype == np.float32
+    assert (await embedder.embed(["a", "b"])).vectors.dtype == np.float32
 
 
 async def test_many_texts_go_in_batches() -> None:
     embedder, inner = _embedder()
     texts = [f"text {number}" for number in range(2 * BATCH + 3)]
     with metering() as meter:
-        vectors = await embedder.embed(texts)
+        made = await embedder.embed(texts)
     assert inner.batches == [BATCH, BATCH, 3]
-    assert np.array_equal(vectors, await inner.embed(texts))
+    whole = await inner.embed(texts)
+    assert np.array_equal(made.vectors, whole.vectors)
+    assert made.words is not None
+    assert whole.words is not None
+    assert all(map(np.array_equal, made.words, whole.words))
     counts = {name: number for name, number in meter.added["embedder"].items() if name != "seconds"}
     assert counts == {"model": "scripted", "calls": 3, "texts": len(texts)}
-    assert (await embedder.embed([])).shape == (0, 4)
+    assert (await embedder.embed([])).vectors.shape == (0, 4)
 
 
 async def test_a_question_never_waits_for_batches() -> None:
-    embedder, inner = _embedder(concurrency=1, call_seconds=1)
+    embedder, inner = _embedder(concurrency=1, call_seconds=WAIT)
     inner.faults.hang()
     batch = asyncio.create_task(embedder.embed(["a"]))
-    await asyncio.sleep(0.01)
+    while not inner.faults.calls:
+        await asyncio.sleep(0)
     inner.faults.mend()
-    async with asyncio.timeout(0.5):
-        assert (await embedder.embed_query("a")).shape == (4,)
+    async with asyncio.timeout(WAIT):
+        assert (await embedder.embed_query("a")).vector.shape == (4,)
     batch.cancel()
     await asyncio.wait({batch})

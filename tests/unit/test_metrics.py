@@ -1,9 +1,13 @@
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.messages import Draft, Image, Role
 from app.evaluation.metrics import (
+    auroc,
+    bleu_1,
     collapse,
     density,
     mean,
@@ -90,3 +94,22 @@ def test_collapsing_twice_changes_nothing(text: str) -> None:
 @given(st.lists(st.floats(0, 1e6), min_size=1), st.floats(0, 1))
 def test_a_percentile_is_one_of_the_values(values: list[float], share: float) -> None:
     assert percentile(values, share) in values
+
+
+@pytest.mark.parametrize(
+    ("expected", "given", "bleu"),
+    [
+        ("May 7, 2022", "May 8, 2022", 0.75),
+        ("two", "2", 0.0),
+        ("the old red car", "red car", math.exp(1 - 4 / 2)),
+        ("car", "car car", 0.5),
+        ("", "car", 0.0),
+    ],
+)
+def test_bleu_of_single_words(expected: str, given: str, bleu: float) -> None:
+    assert bleu_1(expected, given) == pytest.approx(bleu)
+
+
+def test_auroc_by_hand() -> None:
+    assert auroc([0.1, 0.4], [0.4, 0.9]) == (0.5 + 1 + 1 + 1) / 4
+    assert auroc([], [0.4]) is None

@@ -6,14 +6,19 @@ LIST = {"type": "array", "items": {"type": "string", "maxLength": 8, "minLength"
 SCHEMA = {
     "title": "statements",
     "type": "object",
-    "properties": {"maxLength": {"type": "string", "maxLength": 8}, "texts": LIST},
-    "required": ["maxLength", "texts"],
+    "properties": {
+        "maxLength": {"type": "string", "maxLength": 8},
+        "texts": LIST,
+        "number": {"type": "integer", "minimum": 1, "maximum": 9},
+    },
+    "required": ["maxLength", "texts", "number"],
     "additionalProperties": False,
 }
 
 
 def test_bounds_can_be_left_out_and_names_stay() -> None:
-    bare = {"maxLength": {"type": "string"}, "texts": {"type": "array", "items": {"type": "string"}}}
+    texts = {"type": "array", "items": {"type": "string"}}
+    bare = {"maxLength": {"type": "string"}, "texts": texts, "number": {"type": "integer"}}
     assert unbounded(SCHEMA) == SCHEMA | {"properties": bare}
 
 

@@ -5,8 +5,8 @@ from uuid import UUID
 
 import pytest
 
-from app.domain.chat import Prompt, Stage
-from app.domain.errors import ContextOverflow, UnusableReply
+from app.domain.chat import Finish, Prompt, Reply, Stage, Tokens
+from app.domain.errors import ContextOverflow, CutOff, UnusableReply
 from app.domain.ids import ConversationId, MessageId
 from app.domain.messages import Message, Role
 from app.domain.pieces import Piece, halves, number, split
@@ -86,6 +86,23 @@ async def test_an_overflow_halves_the_input_until_it_fits() -> None:
 async def test_an_overflow_that_no_cut_helps_is_raised() -> None:
     with pytest.raises(ContextOverflow):
         await ask_in_parts(ActingChat(ContextOverflow("too long")), [piece(1, 100)], _render, lambda data: data)
+
+
+CLOSED = Reply('{"title": "x"}', Finish.LENGTH, Tokens(300, 200))
+
+
+async def test_what_one_reply_has_no_room_for_is_said_in_two() -> None:
+    chat = ActingChat(CLOSED, '{"title": "x"}', '{"title": "y"}')
+    pieces = [piece(at, 20) for at in range(1, 9)]
+    assert await ask_in_parts(chat, pieces, _render, lambda data: data["title"]) == ["x", "y"]
+    assert [prompt.user for prompt in chat.prompts] == [_render(part).user for part in (pieces, *halves(pieces))]
+
+
+async def test_a_model_that_never_ends_is_not_asked_without_end() -> None:
+    chat = ActingChat(CLOSED)
+    with pytest.raises(CutOff, match="after 200 tokens"):
+        await ask_in_parts(chat, [piece(at, 20) for at in range(1, 9)], _render, lambda data: data)
+    assert len(chat.prompts) == 3, "for all, for a half, and for that half in fewer words"
 
 
 async def test_a_reply_that_cannot_be_used_is_no_answer() -> None:

@@ -1,7 +1,7 @@
 """The prompts: what a model is given, and what is made of what it says."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -25,6 +25,7 @@ PIECES = [
 PROMPTS = [
     boundary.render(PIECES),
     episode.render(PIECES),
+    statements.render(PIECES, {}),
     statements.render(PIECES, {"s1": "Ann lives in Bern."}),
     statements.render(PIECES, {"s1": "Ann lives in Bern."}, "Ann talks about Bern."),
     predict.render({"s1": "Ann lives in Bern."}, "Ann and Ben: Oslo", ["Ann", "Ben"], MONDAY),
@@ -61,6 +62,26 @@ def test_memory_stands_in_fences_only_and_is_called_data(prompt: Prompt) -> None
     assert lines.count("</messages>") == lines.count("<messages>") == prompt.user.count("<messages") <= 1
 
 
+def _statement_fields(pieces: Sequence[Piece], aliases: Mapping[str, str]) -> dict[str, Any]:
+    schema = statements.render(pieces, aliases).schema
+    assert schema is not None
+    fields: dict[str, Any] = schema["properties"]["statements"]["items"]["properties"]
+    return fields
+
+
+def test_only_messages_that_are_shown_can_be_cited() -> None:
+    cites = _statement_fields(PIECES[1:], {})["messages"]
+    assert (cites["minItems"], cites["items"]) == (1, {"type": "integer", "minimum": 2, "maximum": 3})
+    assert _statement_fields([], {})["messages"]["items"] == {"type": "integer"}, "the frame, measured without any"
+
+
+def test_only_statements_that_are_shown_can_be_updated() -> None:
+    known = _statement_fields(PIECES, {"s1": "Ann lives in Bern.", "s2": "Ben likes tea."})
+    assert known["updates"] == {"type": "string", "enum": ["none", "s1", "s2"]}
+    assert "updates" not in _statement_fields(PIECES, {})
+    assert "updates" not in statements.render(PIECES, {}).system
+
+
 def test_messages_are_shown_with_their_number_and_time() -> None:
     assert unfence(episode.render(PIECES).user, Block.MESSAGES) == [
         "Monday, 8 May 2023, 13:56",
@@ -87,6 +108,23 @@ def test_a_whole_account_is_read() -> None:
     assert account.told == Told("A trip", "Ann went to Oslo.")
     assert account.noted == (Noted("Ann went to Oslo on 7 May 2023.", Kind.EVENT, (1,), "2023-05-07", "s1"),)
     assert account.malformed == 0
+
+
+def test_a_statement_that_updates_none_updates_nothing() -> None:
+    [noted] = statements.parse({**HEAD, "statements": [{**STATEMENT, "updates": "none"}]}).noted
+    assert noted.updates == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What this part is about, in three to ten words, by date.",
+        "Ann says that she went to the sea. Ann says that she went to the sea.",
+    ],
+)
+def test_a_statement_that_only_repeats_is_none(text: str) -> None:
+    account = statements.parse({**HEAD, "statements": [{**STATEMENT, "text": text}, STATEMENT]})
+    assert ([noted.text for noted in account.noted], account.malformed) == ([STATEMENT["text"]], 1)
 
 
 def test_nothing_to_remember_is_an_answer() -> None:

@@ -46,7 +46,22 @@ KINDS = {
     "Do you know where Ann lives?": Asks.WHERE,
     "So, who's Ann's boss?": Asks.WHO,
     "Последний раз, где была Анна?": Asks.WHAT,
-    "小明什么时候去大阪？": Asks.WHAT,
+    "小明什么时候去大阪？": Asks.WHEN,
+    "小明住在哪里？": Asks.WHERE,
+    "他有几个孩子？": Asks.HOW_MANY,
+    "她喜欢喝茶吗？": Asks.YES_NO,
+    "谁送了他这本书？": Asks.WHO,
+    "Wann ist Anna umgezogen?": Asks.WHEN,
+    "Seit wann lebt Anna in Rom?": Asks.WHEN,
+    "Wie lange lebt Anna in Rom?": Asks.HOW_LONG,
+    "Wie viele Kinder hat Anna?": Asks.HOW_MANY,
+    "Hat Anna einen Hund?": Asks.YES_NO,
+    "Wo wohnt Anna?": Asks.WHERE,
+    "Wer hat Anna das Buch geschenkt?": Asks.WHO,
+    "花子はいつ大阪に行きますか？": Asks.WHEN,
+    "花子はどこに住んでいますか？": Asks.WHERE,
+    "誰が来ましたか？": Asks.WHO,
+    "花子は猫が好きですか？": Asks.YES_NO,
 }
 
 

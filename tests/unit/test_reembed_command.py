@@ -46,8 +46,8 @@ def ordered(job: str | None = "1") -> httpx.Response:
     return httpx.Response(202 if job else 200, json={"job": job})
 
 
-async def test_a_namespace_of_which_nothing_is_left_to_do_counts_as_done() -> None:
-    assert await work({"/reembed": ordered(None)}, "ada") == _Outcome(done=1)
+async def test_a_namespace_that_lacks_nothing_is_kept() -> None:
+    assert await work({"/reembed": ordered(None)}, "ada") == _Outcome(kept=1)
 
 
 async def test_all_are_done_however_many_there_are_and_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,7 +86,7 @@ async def test_what_becomes_of_one_namespace_does_not_stop_the_others(
     routes: dict[str, Reply | httpx.Response], expected: _Outcome
 ) -> None:
     others = {"ben/reembed": ordered(None)}
-    expected.done = 1
+    expected.kept = 1
     assert await work({**others, **routes}, "ada", "ben") == expected
 
 

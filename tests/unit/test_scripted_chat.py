@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+import jsonschema
 import pytest
 
 from app.domain.chat import Prompt, Stage
@@ -33,6 +34,7 @@ CONTEXT = ["Monday, 8 May 2023", *(f"{piece.number} {piece.text}" for piece in P
 STAGES: list[tuple[Prompt, Callable[[object], object]]] = [
     (boundary.render(PIECES), boundary.parse),
     (episode.render(PIECES), episode.parse),
+    (statements.render(PIECES, {}), statements.parse),
     (statements.render(PIECES, KNOWN), statements.parse),
     (predict.render(KNOWN, "Ann and Ben: dogs", ["Ann", "Ben"], MONDAY), predict.parse),
     (label.render([["Ann has two dogs.", "Ann walks her dogs."], ["Ben likes tea."]]), label.parse),
@@ -44,6 +46,7 @@ STAGES: list[tuple[Prompt, Callable[[object], object]]] = [
 async def test_each_stage_gets_a_reply_in_its_form(prompt: Prompt, parse: Callable[[object], object]) -> None:
     chat = ScriptedChat()
     reply = await chat.reply(prompt)
+    jsonschema.validate(json.loads(reply.text), prompt.schema)
     assert parse(json.loads(reply.text)) == await ask(chat, prompt, parse), "the same each time"
     assert reply.tokens.read > chat.count_tokens(prompt.system + prompt.user)
     assert reply.tokens.written == chat.count_tokens(reply.text)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from app.domain.chat import Finish, Reply, Tokens
-from app.domain.errors import ContextOverflow, ProviderUnavailable, UnusableReply
+from app.domain.errors import ContextOverflow, CutOff, ProviderUnavailable, UnusableReply
 from app.providers.structured import EXCERPT, ask, size_of
 from tests.unit.models import ActingChat, prompt
 
@@ -57,6 +57,26 @@ async def test_a_reply_that_was_cut_is_asked_for_in_fewer_words() -> None:
     model = ActingChat(cut, GOOD)
     assert await ask(model, PROMPT, _title) == "A trip"
     assert "cut off after 100 tokens" in model.prompts[1].user
+
+
+async def test_a_reply_that_was_closed_at_its_limit_is_not_taken_for_whole() -> None:
+    closed = Reply(json.dumps({"title": "A trip", "names": ["Ann"]}), Finish.LENGTH, Tokens(50, 100))
+    model = ActingChat(closed, GOOD)
+    assert await ask(model, PROMPT, _title) == "A trip"
+    assert "cut off after 100 tokens" in model.prompts[1].user
+    with pytest.raises(CutOff, match=r"closed before it was complete .* ended by length after 100 tokens"):
+        await ask(ActingChat(closed), PROMPT, _title)
+
+
+@pytest.mark.parametrize("end", ["}", ""])
+async def test_who_can_ask_about_less_is_told_at_once_that_a_reply_was_cut(end: str) -> None:
+    cut = Reply(f'{{"title": "A trip", "names": ["Ann"]{end}', Finish.LENGTH, Tokens(50, 100))
+    model = ActingChat(cut, GOOD)
+    with pytest.raises(CutOff):
+        await ask(model, PROMPT, _title, divisible=True)
+    assert len(model.prompts) == 1
+    faulty = ActingChat("Zanzibar", GOOD)
+    assert await ask(faulty, PROMPT, _title, divisible=True) == "A trip", "another fault is asked again"
 
 
 async def test_a_whole_object_before_the_cut_is_whole() -> None:

@@ -169,8 +169,8 @@ def test_mending_that_drops_what_was_said_is_refused() -> None:
     ['{"', "{a: ", "[{", '{"a":1}', "{}", '"', "</think>", "{a:}", ",]", "{}</think>", "{</think>", '{"a":</think>'],
 )
 def test_reading_is_linear(piece: str) -> None:
-    """What is quadratic would take minutes; a busy machine is slow by itself."""
-    begun = time.perf_counter()
+    """What is quadratic would take minutes of this process, however busy the machine is."""
+    begun = time.process_time()
     with suppress(UnusableReply):
         read_object(piece * (LONGEST // len(piece)), SCHEMA)
-    assert time.perf_counter() - begun < 30
+    assert time.process_time() - begun < 60

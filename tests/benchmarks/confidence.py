@@ -1,0 +1,177 @@
+"""What a confidence is worth: its weights fitted again, left-out conversations, and the risk at each coverage.
+
+    python -m tests.benchmarks.confidence --data FILE [--conversations 1,2,3,4,5] [--database FILE]
+
+Puts conversations of the LoCoMo format into a database of its own (or into --database, which is kept), asks every
+question, and 20 of the other conversations' to each. An answer should be given to the answerable ones only; those of
+category 5 put what one person said to the other, and nobody here spoke of what the foreign ones ask.
+"""
+
+import argparse
+import asyncio
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.container import build
+from app.domain.answers import Answer, answer
+from app.domain.confidence import NAMES, Signals, read_signals
+from app.domain.support import weigh
+from app.evaluation import importing
+from app.evaluation.locomo import UNANSWERABLE, Conversation, load
+from app.evaluation.metrics import auroc, mean, word_f1
+from app.evaluation.server import embedded
+from app.services.answer import Answering
+from app.services.search import Ask
+from app.settings import Settings
+
+FOREIGN = 20  # questions of other conversations asked to each
+TOKENS = 2000
+THRESHOLD = 0.5
+RIDGE = 0.1  # keeps the fit of few questions from running away
+STEPS = 30  # of Newton; ten are usually enough
+COVERAGES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)
+WITHOUT = [NAMES.index(name) for name in ("support", "words", "open")]  # signals that need no vectors of words
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question that was asked. `expected` is None where there is no answer; `foreign`: of another conversation."""
+
+    conversation: int
+    foreign: bool
+    expected: str | None
+    said: Answer
+    signals: Signals | None
+    plain: Signals | None
+
+    @property
+    def answerable(self) -> bool:
+        """Whether an answer should be given."""
+        return self.expected is not None
+
+
+async def _ask(
+    answering: Answering, conversation: int, text: str, at: datetime, expected: str | None, *, foreign: bool
+) -> Case:
+    namespace = f"c{conversation}"
+    found = await answering.search.search(namespace, Ask(text=text, max_tokens=TOKENS, asked_at=at))
+    evidence = await answering.evidence(namespace, found)
+    read = []
+    for asked in (evidence.asked, None):
+        ranked = weigh(found.question, evidence.passages, asked)
+        read.append(read_signals(found.question, ranked, evidence.speakers, evidence.heard) if ranked else None)
+    said = answer(found.question, evidence, at.date())
+    return Case(conversation, foreign, expected, said, read[0], read[1])
+
+
+async def _cases(answering: Answering, conversations: Sequence[Conversation]) -> list[Case]:
+    cases = []
+    for conversation in conversations:
+        number = conversation.number
+        at = max(message.occurred_at for message in conversation.messages if message.occurred_at is not None)
+        for question in conversation.questions:
+            expected = None if question.category == UNANSWERABLE else question.answer
+            cases.append(await _ask(answering, number, question.text, at, expected, foreign=False))
+        others = [question for other in conversations if other is not conversation for question in other.questions]
+        for question in random.Random(number).sample(others, min(FOREIGN, len(others))):
+            cases.append(await _ask(answering, number, question.text, at, None, foreign=True))
+        print(f"conversation {number}: {sum(case.conversation == number for case in cases)} questions", flush=True)
+    return cases
+
+
+def _rows(cases: Sequence[Case], *, with_vectors: bool) -> tuple[Floats, Floats]:
+    """Signals (n, signals) and whether an answer should be given (n,)."""
+    read = [(case.signals if with_vectors else case.plain, case.answerable) for case in cases]
+    rows = [([getattr(signals, name) for name in NAMES], good) for signals, good in read if signals is not None]
+    matrix = np.array([row for row, _ in rows])
+    return matrix if with_vectors else matrix[:, WITHOUT], np.array([float(good) for _, good in rows])
+
+
+def fit(rows: Floats, wanted: Floats) -> Floats:
+    """The bias and the weights of a logistic regression, by Newton's method."""
+    scale = rows.std(axis=0) + 1e-9
+    design = np.column_stack([np.ones(len(rows)), rows / scale])
+    weights = np.zeros(design.shape[1])
+    penalty = RIDGE * np.eye(len(weights))
+    penalty[0, 0] = 0.0
+    for _ in range(STEPS):
+        likely = 1.0 / (1.0 + np.exp(-design @ weights))
+        slope = design.T @ (wanted - likely) - penalty @ weights
+        weights += np.linalg.solve((design.T * (likely * (1.0 - likely))) @ design + penalty, slope)
+    return np.concatenate([weights[:1], weights[1:] / scale])
+
+
+def _left_out(cases: Sequence[Case], *, with_vectors: bool) -> tuple[list[Case], list[float]]:
+    """Each case with its confidence by a fit on the other conversations."""
+    kept: list[Case] = []
+    sure: list[float] = []
+    for number in sorted({case.conversation for case in cases}):
+        weights = fit(*_rows([case for case in cases if case.conversation != number], with_vectors=with_vectors))
+        mine = [c for c in cases if c.conversation == number and (c.signals if with_vectors else c.plain) is not None]
+        odds = weights[0] + _rows(mine, with_vectors=with_vectors)[0] @ weights[1:]
+        kept += mine
+        sure += (1.0 / (1.0 + np.exp(-odds))).tolist()
+    return kept, sure
+
+
+def _show_fit(title: str, cases: Sequence[Case], *, with_vectors: bool) -> None:
+    names = NAMES if with_vectors else [NAMES[place] for place in WITHOUT]
+    weights = fit(*_rows(cases, with_vectors=with_vectors))
+    print(f"\n{title}: bias {weights[0]:.2f}", *(f"{n} {w:.2f}" for n, w in zip(names, weights[1:], strict=True)))
+    kept, sure = _left_out(cases, with_vectors=with_vectors)
+    groups = {"answerable": [], "category 5": [], "foreign": []}  # type: dict[str, list[float]]
+    for case, value in zip(kept, sure, strict=True):
+        groups["answerable" if case.answerable else "foreign" if case.foreign else "category 5"].append(value)
+    for name, values in groups.items():
+        figure = "" if name == "answerable" else f"AUROC {auroc(values, groups['answerable']) or 0.0:.3f}, "
+        share = mean([float(value < THRESHOLD) for value in values]) or 0.0
+        print(f"  left out, {name}: {len(values)} questions, {figure}refused at {THRESHOLD}: {share:.3f}")
+
+
+def _show_risk(cases: Sequence[Case]) -> None:
+    """Of the surest answers: how good they are. Questions that were refused count as the least sure of all."""
+    asked = [case for case in cases if not case.foreign]
+    ranked = sorted(asked, key=lambda case: (not case.said.abstained, case.said.confidence), reverse=True)
+    print("\ncoverage  least confidence  F1 of answers  share of unanswerable ones")
+    for coverage in COVERAGES:
+        given = ranked[: max(1, round(coverage * len(ranked)))]
+        scores = [word_f1(case.expected, case.said.text or "") if case.expected else 0.0 for case in given]
+        traps = mean([float(not case.answerable) for case in given]) or 0.0
+        print(f"{coverage:8.1f}  {given[-1].said.confidence:16.3f}  {mean(scores) or 0.0:13.3f}  {traps:.3f}")
+
+
+async def _run(data: Path, numbers: Sequence[int], database: Path) -> None:
+    conversations = load(data).pick(numbers)
+    url = f"sqlite+aiosqlite:///{database}"
+    async with embedded(url) as server:
+        for conversation in conversations:
+            await importing.run(importing.Import([conversation], f"c{conversation.number}", server, wait=True))
+    async with build(Settings(database_url=url, worker="off")) as container:
+        cases = await _cases(container.services.answering, conversations)
+    _show_fit("with vectors of words", cases, with_vectors=True)
+    _show_fit("without", cases, with_vectors=False)
+    _show_risk(cases)
+
+
+def main() -> None:
+    """Read the command line and measure."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--conversations", default="")
+    parser.add_argument("--database", type=Path)
+    given = parser.parse_args()
+    numbers = [int(number) for number in given.conversations.split(",") if number]
+    with TemporaryDirectory(prefix="xm-confidence-") as folder:
+        asyncio.run(_run(given.data, numbers, given.database or Path(folder) / "memory.db"))
+
+
+if __name__ == "__main__":
+    main()
