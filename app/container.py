@@ -1,6 +1,7 @@
 """The only builder of objects: from settings to a service that is ready to serve."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -8,30 +9,31 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
-from app import __version__
+from app import __version__, models
 from app.api.dependencies import Services
 from app.domain.errors import ConfigurationError
 from app.domain.jobs import Step
 from app.domain.modes import AdmitMode
+from app.domain.namespaces import model_of
 from app.domain.segmentation import SegmentPolicy
+from app.domain.theme_policy import is_calibrated
 from app.jobs import handlers
 from app.jobs.doorbells.in_process import InProcessDoorbell, InProcessWorker
 from app.jobs.registry import JobKind
 from app.jobs.runner import Runner, RunnerPolicy, Worker
-from app.providers.build import build_chat, build_embedder
 from app.providers.embedders import Embedders
-from app.providers.guard import GuardPolicy
 from app.providers.guarded import GuardedChat, GuardedEmbedder
 from app.providers.protocols import ChatModel, Embedder
-from app.providers.specs import ChatSpec, EmbedderSpec
 from app.services.admission import Admission
 from app.services.answer import Answering
 from app.services.composing import Composing
 from app.services.doctor import Doctor
 from app.services.drawing import Drawing
 from app.services.editing import Editing
+from app.services.expansion import Expansion
 from app.services.flush import Flush
 from app.services.forgetting import Forgetting
+from app.services.gating import GateLimits, ModelGate
 from app.services.health import Health
 from app.services.ingest import Ingest
 from app.services.labelling import Labelling
@@ -41,11 +43,14 @@ from app.services.namespaces import Namespaces
 from app.services.narration import Narration
 from app.services.observation import Observation
 from app.services.progress import Progress
+from app.services.rebuilding import Rebuilding
 from app.services.redoing import Redoing
 from app.services.reembedding import Reembedding
 from app.services.repair import Repair
 from app.services.search import ReadPolicy, Search
 from app.services.segmentation import Segmentation, SegmentMode
+from app.services.theme_graph import ThemeGraph
+from app.services.themes import Themes
 from app.services.upkeep import Upkeep
 from app.services.work import Work
 from app.settings import Settings
@@ -55,8 +60,7 @@ from app.storage.faults import store_errors
 from app.storage.unit_of_work import Clock, Doorbell, Storage
 from app.telemetry.metrics import Metrics
 
-CHAT_RECENT_SECONDS = 120.0  # a look at a language model's health costs tokens: rarely, where nothing else is asked
-CHAT_PROBE_SECONDS = 5.0  # a dozen tokens of a slow local model
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +93,8 @@ async def build(settings: Settings, clock: Clock = utc_now, metrics: Metrics | N
     with ExitStack() as stack:
         await _prepare(settings, stack)
         metrics = metrics or build_metrics(settings)
-        embedders = _guarded(_embedders(settings, stack), settings, metrics)
-        chat = _chat(settings, metrics)
+        embedders = models.guarded(models.open_embedders(settings, stack), settings, metrics)
+        chat = models.open_chat(settings, metrics)
         if chat is not None:
             stack.callback(chat.close)
         engines = create_engines(settings.database_url, _engine_policy(settings))
@@ -132,77 +136,16 @@ async def _check(storage: Storage, embedders: Embedders[GuardedEmbedder], settin
         embedders.check(sorted(await directory.profiles()), settings.embedder_next or settings.embedder)
     if storage.engines.is_sqlite:
         await storage.requeue_running()
+    tell_of_thresholds(embedders, settings.embedder)
 
 
-def _embedders(settings: Settings, stack: ExitStack) -> Embedders[Embedder]:
-    """The embedding models of `settings`; they are closed with `stack`. Raises ConfigurationError."""
-    current, wanted = build_embedder(embedder_spec(settings)), next_embedder_spec(settings)
-    stack.callback(current.close)
-    if wanted is None:
-        return Embedders(current)
-    coming = build_embedder(wanted)
-    stack.callback(coming.close)
-    return Embedders(current, coming)
-
-
-def embedder_spec(settings: Settings) -> EmbedderSpec:
-    """The embedding model that is configured."""
-    key = settings.embedder_api_key or settings.chat_api_key
-    secret = None if key is None else key.get_secret_value()
-    return EmbedderSpec(settings.embedder, settings.embedder_base_url or settings.chat_base_url, secret)
-
-
-def next_embedder_spec(settings: Settings) -> EmbedderSpec | None:
-    """The one that vectors are being changed to, if there is one."""
-    if settings.embedder_next is None:
-        return None
-    present, key = embedder_spec(settings), settings.embedder_next_api_key
-    return EmbedderSpec(
-        settings.embedder_next,
-        settings.embedder_next_base_url or present.base_url,
-        present.api_key if key is None else key.get_secret_value(),
-    )
-
-
-def _guarded(embedders: Embedders[Embedder], settings: Settings, metrics: Metrics) -> Embedders[GuardedEmbedder]:
-    policy = GuardPolicy(
-        call_seconds=settings.models.embed_seconds,
-        attempts=settings.models.attempts,
-        concurrency=settings.models.concurrency,
-    )
-    return embedders.each(lambda embedder: GuardedEmbedder(embedder, policy, metrics))
-
-
-def _chat(settings: Settings, metrics: Metrics) -> GuardedChat | None:
-    inner = build_chat(chat_spec(settings))
-    if inner is None:
-        return None
-    policy = GuardPolicy(
-        call_seconds=settings.models.chat_seconds,
-        attempts=settings.models.attempts,
-        concurrency=settings.models.concurrency,
-        recent_seconds=CHAT_RECENT_SECONDS,
-        probe_seconds=CHAT_PROBE_SECONDS,
-        one_at_a_time=True,
-        job_tokens=settings.models.job_tokens,
-    )
-    return GuardedChat(inner, policy, metrics)
-
-
-def chat_spec(settings: Settings) -> ChatSpec:
-    """The language model that is configured."""
-    return ChatSpec(
-        kind=settings.chat,
-        model=settings.chat_model,
-        revision=settings.chat_revision,
-        base_url=settings.chat_base_url,
-        api_key=None if settings.chat_api_key is None else settings.chat_api_key.get_secret_value(),
-        context_tokens=settings.chat_context_tokens,
-        gguf_file=settings.chat_gguf_file,
-        device=settings.chat_device,
-        dtype=settings.chat_dtype,
-        models_folder=settings.models_folder,
-    )
+def tell_of_thresholds(embedders: Embedders[GuardedEmbedder] | Embedders[Embedder], embedder: str) -> None:
+    """Say so where themes are made with the thresholds of another embedding model."""
+    if not is_calibrated(model_of(str(embedders.newest.profile))):
+        log.warning(
+            "themes are not calibrated for this embedding model: see docs/themes.md",
+            extra={"embedder": embedder.partition(":")[0]},  # the kind: a name may be a path
+        )
 
 
 def _doorbell(engines: Engines) -> Doorbell:
@@ -234,8 +177,8 @@ def _assemble(
     progress = Progress()
     segment = _segment_policy(settings)
     forgetting = Forgetting(storage, clock)
-    read = ReadPolicy(wait_seconds=settings.read.wait_seconds)
-    search = Search(storage, embedders, progress, clock, read)
+    expansion = Expansion(None if chat is None else ModelGate(chat))
+    search = Search(storage, embedders, progress, clock, _read_policy(settings), expansion)
     reembedding = Reembedding(storage, embedders, clock)
     services = Services(
         ingest=Ingest(storage, str(embedders.newest.profile), clock),
@@ -243,6 +186,8 @@ def _assemble(
         search=search,
         answering=Answering(search, clock, None if chat is None else Composing(storage, chat)),
         memory=Memory(storage),
+        themes=Themes(storage, clock),
+        theme_graph=ThemeGraph(storage),
         editing=Editing(storage, embedders, clock),
         work=Work(storage, clock),
         namespaces=Namespaces(storage),
@@ -294,6 +239,7 @@ def job_kinds(
         handlers.maintain(Maintenance(storage, clock, labels=chat is not None)),
         handlers.narrate(Narration(storage, embedders, chat)),
         handlers.label(Labelling(storage, chat)),
+        handlers.rebuild(Rebuilding(storage, clock, labels=chat is not None)),
         handlers.forget(services.forgetting),
         handlers.reembed(services.reembedding),
     )
@@ -316,6 +262,11 @@ def _engine_policy(settings: Settings) -> EnginePolicy:
         connection_seconds=settings.database.connection_seconds,
         lock_seconds=settings.database.lock_seconds,
     )
+
+
+def _read_policy(settings: Settings) -> ReadPolicy:
+    read = settings.read
+    return ReadPolicy(read.wait_seconds, read.gate, GateLimits(read.probes, read.gate_seconds))
 
 
 def _segment_policy(settings: Settings) -> SegmentPolicy:
@@ -349,7 +300,7 @@ async def build_doctor(
 
         @cache
         def embedders() -> Embedders[Embedder]:
-            return _embedders(settings, stack)
+            return models.open_embedders(settings, stack)
 
         try:
             repair = Repair(storage, clock, Upkeep(storage, clock, policy), stale, embedders)

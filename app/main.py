@@ -12,12 +12,12 @@ from app.api import problems
 from app.api.dependencies import known_query_only
 from app.api.middleware import BodyLimit, LastResort, Measure, RequestId
 from app.api.openapi import describe
-from app.api.routers import answer, conversations, flush, health, jobs, memory, namespaces, search, statements
+from app.api.routers import answer, conversations, flush, health, jobs, memory, namespaces, search, statements, themes
 from app.domain.errors import ConfigurationError
 from app.jobs.runner import Worker
 from app.settings import Settings
 
-ROUTERS = (conversations, flush, search, answer, memory, statements, jobs, namespaces, health)
+ROUTERS = (conversations, flush, search, answer, memory, statements, themes, jobs, namespaces, health)
 
 
 def create_app(settings: Settings) -> FastAPI:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from app.domain.expansion import Measure
 from app.domain.modes import AdmitMode
 from app.providers.specs import MODELS_FOLDER
 
@@ -47,6 +48,13 @@ class ReadSettings(Group):
 
     max_tokens: int = Field(2000, ge=64, le=32_000, description="Context handed out if the request says nothing.")
     wait_seconds: float = Field(5, ge=0, le=60, description="How long a read waits for its min_sequence.")
+    gate: Measure = Field(
+        Measure.EVIDENCE,
+        description="How items are let into a context: off (by score alone), evidence (while the reader is unsure, by "
+        "what they say) or model (while a language model's log-probabilities say so; it is asked with every search).",
+    )
+    probes: int = Field(16, ge=0, le=100, description="Items that a language model tests for one question at most.")
+    gate_seconds: float = Field(10, gt=0, le=300, description="How long all its tests for one question may take.")
 
 
 class ModelSettings(Group):
@@ -174,6 +182,12 @@ class Settings(BaseSettings):
                 "XMEMORY_ADMIT__MODE=direct or predict and XMEMORY_SEGMENT__MODE=model need a language model: "
                 "set XMEMORY_CHAT"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _gate_with_a_model(self) -> "Settings":
+        if self.chat == "extractive" and self.read.gate is Measure.MODEL:
+            raise ValueError("XMEMORY_READ__GATE=model needs a language model: set XMEMORY_CHAT")
         return self
 
     @property

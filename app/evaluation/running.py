@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -41,12 +42,14 @@ class Plan:
     def cases(self, conversation: Conversation) -> list["Case"]:
         """The questions that are asked about a conversation."""
         texts = {message.external_id: metrics.rendered(message) for message in conversation.messages}
+        asked_at = max(message.occurred_at for message in conversation.messages if message.occurred_at is not None)
         return [
             Case(
                 Asked(conversation.name, question.number, question.category),
                 self.namespace(conversation),
                 question,
                 tuple(texts[id] for id in question.evidence),
+                asked_at,
             )
             for question in conversation.questions[: self.limit]
         ]
@@ -54,12 +57,16 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A question, where to ask it, and its evidence messages as they stand in a context."""
+    """A question, where to ask it, its evidence messages as they stand in a context, and when it is asked.
+
+    The data does not say when: at the end of the conversation.
+    """
 
     asked: Asked
     namespace: str
     question: Question
     evidence: tuple[str, ...]
+    asked_at: datetime
 
     @property
     def is_searched(self) -> bool:
@@ -197,7 +204,13 @@ async def _search(client: Client, case: Case, strategy: str, budget: int) -> Sea
 async def _answer(client: Client, case: Case, strategy: str, budget: int) -> Answered:
     begun = time.perf_counter()
     try:
-        said = await client.answer(case.namespace, case.question.text, **_options(strategy), max_tokens=budget)
+        said = await client.answer(
+            case.namespace,
+            case.question.text,
+            **_options(strategy),
+            max_tokens=budget,
+            question_date=case.asked_at.isoformat(),
+        )
     except ToolError as error:
         return Answered(case.asked, strategy, budget, error=str(error))
     milliseconds = _since(begun)
@@ -209,6 +222,7 @@ async def _answer(client: Client, case: Case, strategy: str, budget: int) -> Ans
         abstained=said.abstained,
         confidence=said.confidence,
         f1=None if expected is None else metrics.word_f1(expected, said.answer or ""),
+        bleu=None if expected is None else metrics.bleu_1(expected, said.answer or ""),
         milliseconds=milliseconds,
     )
 
@@ -226,7 +240,9 @@ def _print(measured: Measured) -> None:
     over = sum(row.over_budget for row in figures)
     out.print(f"{over} of {len(measured.searched)} contexts were over their budget.", style="red" if over else "")
     if measured.answered:
-        out.print(report.answer_table(answer_figures(measured.answered)))
+        answered = answer_figures(measured.answered)
+        out.print(report.answer_table(answered))
+        out.print(report.category_table(answered, SEARCHED))
     counts = _questions(measured.cases)
     out.print(
         f"{counts['asked']} questions; {counts['without evidence']} more name no evidence that exists. "

@@ -164,7 +164,7 @@ class Runner:
     async def _settle_success(self, attempt: Attempt, result: Mapping[str, Any] | Unfinished, meter: Meter) -> str:
         used = meter.total
         if isinstance(result, Unfinished):
-            far = result.result
+            far = result
             held = await self._settle(
                 attempt, meter, lambda unit: unit.jobs.step_back(attempt, far, self._clock(), used)
             )

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from app import container
+from app import models
 from app.domain.chat import Prompt, Stage
 from app.domain.errors import AppError, UnusableReply
 from app.domain.pieces import Piece
@@ -50,7 +50,7 @@ class Found:
 
 async def check(settings: Settings) -> AsyncIterator[Found]:
     """What every configured model does, as it is found out. Never raises for what a model does."""
-    for spec in (container.embedder_spec(settings), container.next_embedder_spec(settings)):
+    for spec in (models.embedder_spec(settings), models.next_embedder_spec(settings)):
         if spec is not None:
             async for found in _check_embedder(spec, settings.models.embed_seconds):
                 yield found
@@ -72,11 +72,11 @@ async def _check_embedder(spec: EmbedderSpec, seconds: float) -> AsyncIterator[F
 
 
 async def _embed(model: Embedder) -> str:
-    return _of_length_one(await model.embed(WORDS), (len(WORDS), model.profile.dimension))
+    return _of_length_one((await model.embed(WORDS)).vectors, (len(WORDS), model.profile.dimension))
 
 
 async def _embed_query(model: Embedder) -> str:
-    return _of_length_one(await model.embed_query(WORDS[0]), (model.profile.dimension,))
+    return _of_length_one((await model.embed_query(WORDS[0])).vector, (model.profile.dimension,))
 
 
 def _of_length_one(vectors: Matrix, shape: tuple[int, ...]) -> str:
@@ -86,7 +86,7 @@ def _of_length_one(vectors: Matrix, shape: tuple[int, ...]) -> str:
 
 
 async def _check_chat(settings: Settings) -> AsyncIterator[Found]:
-    spec = container.chat_spec(settings)
+    spec = models.chat_spec(settings)
     if spec.kind == "extractive":
         yield Found("extractive", "-", ok=True, told="no language model is configured", seconds=0.0)
         return

@@ -132,7 +132,7 @@ def _serve_models(app: FastAPI, plan: Plan, calls: Calls) -> None:
             return wrong
         texts = [asked.input] if isinstance(asked.input, str) else asked.input
         embedder = ScriptedEmbedder(asked.dimensions or DIMENSIONS.get(asked.model, DIMENSION))
-        vectors = (await embedder.embed(texts)).tolist()
+        vectors = (await embedder.embed(texts)).vectors.tolist()
         payload = {"object": "list", "model": asked.model, "data": twist_vectors(vectors, faults)}
         return delivered(payload | {"usage": {"prompt_tokens": 0, "total_tokens": 0}}, faults, plan)
 

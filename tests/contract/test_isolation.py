@@ -15,6 +15,8 @@ ACROSS_NAMESPACES = {"app/storage/namespaces.py", "app/storage/unit_of_work.py"}
 FILTERED_ELSEWHERE = {
     ("app/storage/embeddings.py", "nearest"): "selects from the CTE of `_best`, which is filtered",
     ("app/storage/jobs.py", "known_keys"): "selects from `ranked`, which is filtered",
+    ("app/storage/messages.py", "speakers"): "selects from the CTE `names`, whose parts are filtered",
+    ("app/storage/words.py", "spread"): "`asked` and `same` are filtered, and nothing else is read",
     ("app/storage/words.py", "_rows"): "`matches`, made in `lookup`, begins with the filter",
     ("app/storage/words.py", "_containing"): "the same",
 }
@@ -108,6 +110,10 @@ async def _use_everything(api: Api) -> None:
         assert items
         if noun in ("episodes", "statements", "themes", "jobs"):
             assert (await api.get(f"{home}/{noun}/{items[0]['id']}")).status_code == 200
+    every = {"levels": ["theme", "statement", "episode", "message"]}
+    assert (await api.get(f"{home}/themes/export", params=every)).status_code == 200
+    assert (await api.post(f"{home}/themes/rebuild")).status_code == 202
+    await api.settle("ada")
     assert (await api.get(f"{home}/status")).status_code == 200
     assert (await api.delete(home)).status_code == 202
 

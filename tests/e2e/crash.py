@@ -25,7 +25,7 @@ from app.storage.tables import jobs
 from tests.e2e.judging import Acknowledged, Judgement, judge
 from tests.e2e.processes import Member, Models, unsteady_models
 
-REPLY_SECONDS = 20.0
+REPLY_SECONDS = 60.0
 AIM_SECONDS = 1.0  # longest wait for a moment of the kind that a kill is aimed at
 LATE = {"admit": 5.0, "maintain": 15.0}  # for these longer, and without new messages: they come when others are done
 ROUNDS = 10  # of retries in the end: each brings home what failed in the one before
@@ -49,6 +49,7 @@ class Plan:
     workers: int = 0  # 0: the servers work themselves
     settle_seconds: float = 120.0  # in the end, without any job getting done
     largest_gap: float = 1.0  # seconds between a restart and the next kill
+    longest_aim: float = 15.0  # seconds that a kill waits for a moment of its kind
     unsteady: float = 0.0  # share of the calls to language and embedding models that go wrong; 0: hash vectors, no chat
 
 
@@ -212,7 +213,7 @@ class Run:
     async def _aim(self, victim: Member, stage: str) -> None:
         """Wait for a moment in which the victim is likely to be in this stage; not for ever."""
         loop = asyncio.get_running_loop()
-        end = loop.time() + LATE.get(stage, AIM_SECONDS)
+        end = loop.time() + min(LATE.get(stage, AIM_SECONDS), self.plan.longest_aim)
         while loop.time() < end:
             if stage == "any" or (stage == "ingest" and victim.flying):
                 return

@@ -12,7 +12,8 @@ from typing import Any
 
 import httpx
 
-READY_SECONDS = 60.0
+READY_SECONDS = 180.0  # longest start of a process on a busy machine
+STOP_SECONDS = 60.0
 HANG_SECONDS = 60.0  # of an answer: far longer than anybody waits
 STEPS = ["segment", "admit", "maintain"]
 ENVIRONMENT = {
@@ -93,7 +94,7 @@ class Member:
             return
         self._process.send_signal(signal.SIGTERM)
         try:
-            await asyncio.wait_for(self._process.wait(), 20)
+            await asyncio.wait_for(self._process.wait(), STOP_SECONDS)
         except TimeoutError:
             self._process.kill()
             await self._process.wait()

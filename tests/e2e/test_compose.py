@@ -17,7 +17,8 @@ import psycopg
 import pytest
 import yaml
 
-from tests.e2e.processes import free_port
+from tests.conftest import WAIT
+from tests.e2e.processes import READY_SECONDS, STOP_SECONDS, free_port
 from tests.servers import database_of
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +26,6 @@ COMPOSE = ROOT / "docker" / "compose.yaml"
 DOCKERFILE = (ROOT / "docker" / "Dockerfile").read_text()
 SERVICES: Mapping[str, Any] = yaml.safe_load(COMPOSE.read_text())["services"]
 OURS = [name for name in SERVICES if name != "postgres"]
-READY_SECONDS = 60
 
 
 def test_the_compose_file_meets_its_schema() -> None:
@@ -97,7 +97,7 @@ async def started(service: str, **other: str) -> AsyncIterator[asyncio.subproces
     finally:
         if process.returncode is None:
             process.terminate()
-        await asyncio.wait_for(process.wait(), 30)
+        await asyncio.wait_for(process.wait(), STOP_SECONDS)
 
 
 async def ready(process: asyncio.subprocess.Process, client: httpx.AsyncClient) -> None:
@@ -115,7 +115,7 @@ async def tell_and_ask(client: httpx.AsyncClient) -> None:
     message = {"role": "user", "speaker": "Ada", "content": "I moved to Lisbon in 2021."}
     reply = await client.post("/v1/namespaces/ada/conversations/c/messages", json={"messages": [message]})
     assert reply.status_code == 202, reply.text
-    reply = await client.post("/v1/namespaces/ada/flush", json={"wait_seconds": 60})
+    reply = await client.post("/v1/namespaces/ada/flush", json={"wait_seconds": WAIT})
     assert reply.json()["settled"], reply.text
     reply = await client.get("/v1/namespaces/ada/answer", params={"q": "When did Ada move to Lisbon?"})
     assert "2021" in reply.json()["answer"], reply.text
@@ -136,7 +136,7 @@ async def test_postgres_api_and_worker(empty_database: str) -> None:
     async with started("migrate", **place) as migrate:
         assert await asyncio.wait_for(migrate.wait(), READY_SECONDS) == 0
     url = f"http://127.0.0.1:{place['XMEMORY_PORT']}"
-    async with started("api", **place) as api, httpx.AsyncClient(base_url=url, timeout=90) as client:
+    async with started("api", **place) as api, httpx.AsyncClient(base_url=url, timeout=WAIT + 30) as client:
         await ready(api, client)
         # WORKER=off: it accepts, and leaves the work to others.
         message = {"messages": [{"role": "user", "content": "Hello."}]}
@@ -144,13 +144,13 @@ async def test_postgres_api_and_worker(empty_database: str) -> None:
         assert not (await client.post("/v1/namespaces/ben/flush", json={"wait_seconds": 2})).json()["settled"]
         async with started("worker", **place):
             await tell_and_ask(client)
-            assert (await client.post("/v1/namespaces/ben/flush", json={"wait_seconds": 60})).json()["settled"]
+            assert (await client.post("/v1/namespaces/ben/flush", json={"wait_seconds": WAIT})).json()["settled"]
 
 
 @pytest.mark.slow
 async def test_one_container_on_sqlite(tmp_path: Path) -> None:
     place = here(f"sqlite+aiosqlite:///{tmp_path}/xmemory.db")
     url = f"http://127.0.0.1:{place['XMEMORY_PORT']}"
-    async with started("embedded", **place) as api, httpx.AsyncClient(base_url=url, timeout=90) as client:
+    async with started("embedded", **place) as api, httpx.AsyncClient(base_url=url, timeout=WAIT + 30) as client:
         await ready(api, client)
         await tell_and_ask(client)

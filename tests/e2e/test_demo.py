@@ -1,7 +1,5 @@
 """The tools against a real server in a process of its own."""
 
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,22 +11,6 @@ from app.evaluation.errors import Refused, ServerDied, Unreachable
 from app.evaluation.server import embedded
 
 SCRIPTED = {"EMBEDDER": "scripted"}
-
-
-@pytest.mark.models
-@pytest.mark.slow
-def test_the_demo_shows_memory_and_answers_its_questions() -> None:
-    command = [sys.executable, "-m", "app.cli", "demo"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
-    assert max(map(len, lines)) <= 80
-    assert not [line for line in lines if line != line.rstrip()]
-    for heading in ("Episodes", "Statements", "Themes", "Questions", "What next"):
-        assert any(line.startswith(heading) for line in lines), heading
-    assert '[m3] Rosa, 3 March 2026: "I moved to Porto last Friday!"' in done.stdout
-    assert "→ 27 February 2026 " in done.stdout
-    assert "→ I don't know: " in done.stdout
 
 
 async def test_a_conversation_makes_the_round_trip() -> None:

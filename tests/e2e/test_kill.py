@@ -13,16 +13,16 @@ from app.settings import Settings
 from app.storage.engine import create_engines
 from app.storage.tables import jobs
 from tests.conftest import WAIT, Api
-from tests.e2e.processes import ENVIRONMENT, Member
+from tests.e2e.processes import Member
 from tests.integration.support import assert_whole, messages_path
 
 LONG = "The wind goes over the hill and the sheep stand still in the rain. " * 40  # so that a step takes a while
-LEASE_SECONDS = float(ENVIRONMENT["JOBS__STALE_SECONDS"])
+LEASE_SECONDS = 8.0  # so that nobody takes a process for dead that is only slow
 
 
 @asynccontextmanager
 async def _member(database_url: str, log: Path) -> AsyncIterator[Member]:
-    member = Member("serve", database_url, log, inline=True)
+    member = Member("serve", database_url, log, inline=True, models={"JOBS__STALE_SECONDS": str(LEASE_SECONDS)})
     await member.start()
     try:
         yield member

@@ -6,6 +6,7 @@ The data's licence keeps it out of the project; `LOCOMO` names a file in its for
 import asyncio
 import os
 from pathlib import Path
+from statistics import mean
 
 import pytest
 
@@ -20,8 +21,14 @@ EVIDENCE_RECALL = 0.8  # at 1000 tokens; the build that this test came with reac
 BUDGET = 1000  # tokens
 COUNTS = {"messages": 419, "episodes": 45, "buffered": 0, "failed_jobs": 0}
 
+SAMPLE = 5  # one question in so many is asked of the second database too
+
 remembered: dict[str, int] = {}
-"""Statements and themes on the database that came first: the other one must have as many."""
+"""Statements and themes on the database that came first: the other one must have as many statements, and nearly as
+many themes, for those depend on how many statements a step of maintenance found waiting."""
+
+recalls: list[float] = []
+"""Of each question there: the other one must find as much."""
 
 pytestmark = [
     pytest.mark.models,
@@ -42,7 +49,9 @@ async def test_conversation_one_is_remembered_whole_and_found(database_url: str)
         status = (await api.get("/v1/namespaces/c1/status")).json()
         assert {name: status[name] for name in COUNTS} == COUNTS
         counted = {name: status[name] for name in ("statements", "themes")}
-        assert counted == (remembered or counted)
+        before = remembered or counted
+        assert counted["statements"] == before["statements"]
+        assert counted["themes"] == pytest.approx(before["themes"], rel=0.1)
         remembered.update(counted)
         await _check_structure(api, status)
         answer = await api.post(
@@ -50,7 +59,12 @@ async def test_conversation_one_is_remembered_whole_and_found(database_url: str)
         )
         assert "7 May 2023" in answer.json()["answer"]
         assert "D1:3" in [citation["external_id"] for citation in answer.json()["citations"]]
-        assert await _recall(api, conversation) >= EVIDENCE_RECALL
+        asked = [question for question in conversation.questions if question.category <= 4 and question.evidence]
+        if recalls:
+            assert mean(await _recalls(api, asked[::SAMPLE])) == pytest.approx(mean(recalls[::SAMPLE]), abs=0.02)
+        else:
+            recalls.extend(await _recalls(api, asked))
+            assert mean(recalls) >= EVIDENCE_RECALL
 
 
 def _wire(draft) -> dict:
@@ -76,7 +90,8 @@ async def _check_structure(api, status: dict) -> None:
     assert sum(theme["size"] for theme in themes) == len(statements) == status["statements"]
 
 
-async def _recall(api, conversation) -> float:
+async def _recalls(api, questions) -> list[float]:
+    """The share of each question's evidence that is handed out."""
     limit = asyncio.Semaphore(4)
 
     async def ask(question) -> float:
@@ -87,6 +102,4 @@ async def _recall(api, conversation) -> float:
         carried = [message["external_id"] for item in found["items"] for message in item["messages"]]
         return recall(question.evidence, carried)
 
-    asked = [question for question in conversation.questions if question.category <= 4 and question.evidence]
-    scores = await asyncio.gather(*map(ask, asked))
-    return sum(scores) / len(scores)
+    return list(await asyncio.gather(*map(ask, questions)))

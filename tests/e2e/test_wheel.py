@@ -51,10 +51,13 @@ def commands(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return environment / "bin"
 
 
+DATA = {".json", ".npy"}
+
+
 def test_the_wheel_carries_migrations_and_data(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     revisions = {f"app/_migrations/versions/{path.name}" for path in (ROOT / "migrations" / "versions").glob("*.py")}
-    data = {path.relative_to(ROOT).as_posix() for path in (ROOT / "app").rglob("*.json")}
+    data = {path.relative_to(ROOT).as_posix() for path in (ROOT / "app").rglob("*.*") if path.suffix in DATA}
     assert names >= revisions | data | {"app/_migrations/env.py"}
     assert revisions
     assert {name.partition("/")[0] for name in names if "dist-info" not in name} == {"app"}
@@ -76,7 +79,13 @@ def test_the_installed_command_migrates_a_fresh_database(commands: Path, tmp_pat
 
 
 @pytest.mark.models
-def test_the_installed_demo_runs(commands: Path) -> None:
-    printed = _run(commands / "xmemory", "demo", COLUMNS="100")
-    for word in ("Episodes", "Statements", "Themes"):
-        assert word.lower() in printed.lower()
+def test_the_installed_demo_shows_memory_and_answers_its_questions(commands: Path) -> None:
+    printed = _run(commands / "xmemory", "demo")
+    lines = printed.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert not [line for line in lines if line != line.rstrip()]
+    for heading in ("Episodes", "Statements", "Themes", "Questions", "What next"):
+        assert any(line.startswith(heading) for line in lines), heading
+    assert '[m3] Rosa, 3 March 2026: "I moved to Porto last Friday!"' in printed
+    assert "→ Friday, 27 February 2026 " in printed
+    assert "→ I don't know: " in printed

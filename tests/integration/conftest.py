@@ -1,6 +1,5 @@
 """A service that many tests share: each has namespaces of its own, so none sees another's."""
 
-import shutil
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from uuid import uuid4
@@ -10,29 +9,24 @@ import pytest
 
 from app.container import Container, build
 from app.settings import Settings
-from tests.conftest import Api, serving
+from tests.conftest import Api, serving, settings_for, sqlite_copy
 from tests.integration.reembed import remember
 from tests.integration.stubbed import Stub, stubbed
 from tests.servers import database_of
 
 
 @pytest.fixture(scope="session", params=["sqlite", "postgres"])
-async def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Api]:
+async def shared(request: pytest.FixtureRequest) -> AsyncIterator[Api]:
     """One service over HTTP for the whole run, on each database; it starts once instead of for every test."""
     if request.param == "sqlite":
-        path = tmp_path_factory.mktemp("shared") / "memory.db"
-        shutil.copy(request.getfixturevalue("sqlite_template"), path)
-        async with serving(_settings(f"sqlite+aiosqlite:///{path}")) as client:
-            yield client
+        with sqlite_copy(request.getfixturevalue("sqlite_template")) as url:
+            async with serving(settings_for(url)) as client:
+                yield client
         return
     server, template = request.getfixturevalue("postgres"), request.getfixturevalue("postgres_template")
     with _clone(server, template) as url:
-        async with serving(_settings(url.replace("postgresql://", "postgresql+psycopg://", 1))) as client:
+        async with serving(settings_for(url.replace("postgresql://", "postgresql+psycopg://", 1))) as client:
             yield client
-
-
-def _settings(url: str) -> Settings:
-    return Settings(_env_file=None, database_url=url, embedder="scripted", log_level="warning")
 
 
 @contextmanager

@@ -9,9 +9,8 @@ from sqlalchemy import select
 from app.container import Container, build_doctor
 from app.domain.findings import Finding
 from app.domain.jobs import Attempt, Step, Unfinished
-from app.domain.vectors import Matrix
 from app.providers.embedders import Embedders
-from app.providers.protocols import Embedder, Profile
+from app.providers.protocols import Asked, Embedded, Embedder, Profile
 from app.providers.scripted import ScriptedEmbedder
 from app.services.reembedding import Reembedding, ReembedPolicy
 from app.services.search import Ask, Strategy
@@ -34,11 +33,13 @@ class Mirrored(ScriptedEmbedder):
         super().__init__()
         self.profile = Profile("mirrored", "1", self.profile.dimension)
 
-    async def embed(self, texts: Sequence[str]) -> Matrix:
-        return (await super().embed(texts))[:, ::-1].copy()
+    async def embed(self, texts: Sequence[str]) -> Embedded:
+        made = await super().embed(texts)
+        return replace(made, vectors=made.vectors[:, ::-1].copy())
 
-    async def embed_query(self, text: str) -> Matrix:
-        return (await super().embed_query(text))[::-1].copy()
+    async def embed_query(self, text: str) -> Asked:
+        made = await super().embed_query(text)
+        return replace(made, vector=made.vector[::-1].copy())
 
 
 class Interrupted(ScriptedEmbedder):
@@ -49,7 +50,7 @@ class Interrupted(ScriptedEmbedder):
         self.happen = happen
         self.embedded: list[str] = []
 
-    async def embed(self, texts: Sequence[str]) -> Matrix:
+    async def embed(self, texts: Sequence[str]) -> Embedded:
         self.embedded += texts
         happen, self.happen = self.happen, None
         if happen is not None:

@@ -26,7 +26,7 @@ SCHEMA = {
     "required": ["ready", "word"],
 }
 READY = {"ready": True, "word": "ready"}  # what the scripted model says to that
-PATIENCE = Patience(connect=1.0, read=0.3, discovery=1.0)  # seconds; of a test
+PATIENCE = Patience(connect=10.0, read=1.0, discovery=30.0)  # seconds; of a test: only what hangs is waited for
 
 
 @dataclass(slots=True)

@@ -16,16 +16,16 @@ from app.domain.jobs import Attempt, Job, Step, Unfinished
 from app.domain.messages import Draft, Role
 from app.domain.modes import AdmitMode
 from app.domain.segmentation import SegmentPolicy
-from app.domain.vectors import Matrix
 from app.jobs.registry import JobKind
 from app.jobs.runner import Runner, RunnerPolicy, Worker
 from app.main import create_app
 from app.providers.embedders import Embedders
-from app.providers.protocols import ChatModel, Embedder
+from app.providers.protocols import ChatModel, Embedded, Embedder
 from app.providers.scripted import ScriptedEmbedder
 from app.services.ingest import Ingested
 from app.settings import Settings
 from app.storage.tables import metadata as schema
+from app.storage.unit_of_work import Clock
 from tests.conftest import WAIT, Api
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -108,7 +108,8 @@ async def assert_whole(api: Api, namespace: str) -> dict[str, list[dict[str, Any
         assert all(messages[cited["id"]]["sequence"] == cited["sequence"] for cited in statement["messages"])
     for theme in memory["themes"]:
         members = [s["id"] for s in memory["statements"] if s["theme"] == theme["id"]]
-        assert sorted(members) == sorted(s["id"] for s in theme["statements"])
+        inside = (await api.get(f"/v1/namespaces/{namespace}/themes/{theme['id']}")).json()["statements"]
+        assert sorted(members) == sorted(s["id"] for s in inside)
         assert theme["size"] == len(members)
     assert {s["theme"] for s in memory["statements"]} == {theme["id"] for theme in memory["themes"]}
     return memory
@@ -156,7 +157,7 @@ class Interrupting(ScriptedEmbedder):
         super().__init__()
         self._happen, self._calls = happen, calls
 
-    async def embed(self, texts: Sequence[str]) -> Matrix:
+    async def embed(self, texts: Sequence[str]) -> Embedded:
         if self._calls is not None:
             self._calls -= 1
         if not self._calls:
@@ -175,7 +176,7 @@ async def claim(built: Container, namespace: NamespaceId, now: datetime | None =
 async def succeed(built: Container, attempt: Attempt, result: Mapping[str, Any] | Unfinished) -> None:
     async with built.storage.write(attempt.namespace) as unit:
         if isinstance(result, Unfinished):
-            await unit.jobs.step_back(attempt, result.result, utc_now())
+            await unit.jobs.step_back(attempt, result, utc_now())
         else:
             await unit.jobs.succeed(attempt, result, utc_now())
         await unit.commit(revises_memory=False)
@@ -213,13 +214,13 @@ async def job(built: Container, namespace: NamespaceId, id_: JobId) -> Job:
 
 
 @asynccontextmanager
-async def runner(built: Container, *given: JobKind, **policy: float) -> AsyncIterator[Worker]:
+async def runner(built: Container, *given: JobKind, clock: Clock = utc_now, **policy: float) -> AsyncIterator[Worker]:
     """A worker for these kinds (the real ones if none is given) that works while the block lasts."""
     made = Runner(
         built.storage,
         {kind.step: kind for kind in given} or kinds(built),
         built.services.flush.progress,
-        utc_now,
+        clock,
         RunnerPolicy(**{"look_seconds": 0.05, **policy}),
     )
     worker = build_worker(made, built.storage)

@@ -38,7 +38,19 @@ async def test_yesterday_is_the_day_before_it_was_said(api: Api, ada: str) -> No
     assert reply.status_code == 200
     answered = reply.json()
     assert answered.keys() == {
-        *("query", "strategy", "items", "context", "tokens", "tokenizer", "sequence", "pending", "gate", "trace"),
+        *(
+            "query",
+            "strategy",
+            "items",
+            "context",
+            "tokens",
+            "tokenizer",
+            "sequence",
+            "pending",
+            "buffered",
+            "gate",
+            "trace",
+        ),
         *("answer", "abstained", "reason", "confidence", "citations", "data", "usage"),
     }
     assert "7 May 2023" in answered["answer"]
@@ -103,3 +115,13 @@ async def test_an_empty_context_gives_no_answer(api: Api, ada: str) -> None:
     )
     assert (reply.json()["abstained"], reply.json()["items"], reply.json()["tokens"]) == (True, [], 0)
     assert_problem(await api.post("/v1/namespaces/nobody/answer", json={"query": "tea?"}), 404)
+
+
+async def test_what_is_known_of_another_time_only_is_said_to_be(api: Api, ada: str) -> None:
+    await _chat(api, ada)
+    body = {"query": "When did Caroline go to the LGBTQ support group?"}
+    for limits in ({"to": "2023-05-01T00:00:00Z"}, {"as_of": "2023-05-01T00:00:00Z"}, {"from": "2023-06-01T00:00:00Z"}):
+        answered = (await api.post(route(ada, "answer"), json={**body, **limits})).json()
+        assert (answered["answer"], answered["reason"], answered["items"]) == (None, "outside_time", []), limits
+    nowhere = {"query": "quarterly tax form of the moon base", "to": "2023-05-01T00:00:00Z"}
+    assert (await api.post(route(ada, "answer"), json=nowhere)).json()["reason"] == "no_evidence"

@@ -1,45 +1,24 @@
 """A client edits a statement just after a step of the background work has read it: nothing is left askew."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
 from app.container import Container, utc_now
-from app.domain.ids import NamespaceId, StatementId
+from app.domain.ids import StatementId
 from app.domain.jobs import Step, Unfinished
 from app.jobs import handlers
 from app.services.maintenance import Maintenance
 from app.services.reembedding import LEVELS
 from app.services.remembering import supersede
 from app.settings import Settings
-from app.storage.unit_of_work import ReadUnit, Storage
 from tests.conftest import Api
+from tests.integration.meddling import meddled
 from tests.integration.reembed import findings, finish, service, step
 from tests.integration.support import assert_whole, drain, post, succeed, waiting
 
 FIRST, SECOND = (f"Ada: I adopted a grey kitten named {name} at the shelter." for name in ("Miso", "Momo"))
-
-
-@dataclass(frozen=True, slots=True)
-class Meddled(Storage):
-    """Storage in which something happens once, right after a step's next read, or a later one."""
-
-    meddle: list[Callable[[], Awaitable[object]] | None] = field(default_factory=list)
-
-    @asynccontextmanager
-    async def read(self, namespace: NamespaceId | str) -> AsyncIterator[ReadUnit]:
-        async with Storage.read(self, namespace) as unit:
-            yield unit
-        happens = self.meddle.pop(0) if self.meddle else None
-        if happens is not None:
-            await happens()
-
-
-def meddled(given: Storage, *meddle: Callable[[], Awaitable[object]] | None) -> Meddled:
-    """The same storage; what happens after each of a step's reads."""
-    return Meddled(given.engines, given.doorbell, given.writers, list(meddle))
 
 
 async def _statements(built: Container) -> Mapping[str, StatementId]:
@@ -69,8 +48,8 @@ async def test_a_theme_that_loses_a_member_while_a_switch_adds_up_its_vectors(
     both: Container, changing: Settings
 ) -> None:
     """No statement is new and none is forgotten: one is ended by another that was there already."""
-    views = await both.services.memory.themes("ada", None, 100)
-    (old, _), (heir, _) = max((view.statements for view in views), key=len)[:2]
+    views = await both.services.themes.page("ada", None, 100)
+    old, heir = (one.id for one in max((view.statements for view in views), key=len)[:2])
 
     async def end() -> None:
         async with both.storage.write("ada") as unit:

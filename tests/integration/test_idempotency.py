@@ -14,7 +14,7 @@ from app.services.once import KEPT
 from app.services.upkeep import Upkeep
 from app.settings import Settings
 from app.storage.tables import idempotency_keys
-from tests.conftest import Api
+from tests.conftest import WAIT, Api
 from tests.integration.support import assert_problem, assert_whole, messages_path, over_http, rows, status
 
 KEY = "5b0c7f52-9d1e-4a53-8a53-0c6c4a1f2f6e"
@@ -153,7 +153,7 @@ async def test_keys_go_with_their_namespace(api: Api) -> None:
     again = await _post(api, "ada", TEA)  # a new namespace, which knows nothing of the old one's keys
     assert (again.status_code, again.json()["accepted"]) == (202, 2)
     assert again.json()["job"] != first.json()["job"]
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(WAIT):
         while (found := (await api.get(f"/v1/receipts/{receipt['id']}")).json())["state"] != "done":
             await asyncio.sleep(0.02)
     assert found["erased"]["idempotency_keys"] == 1

@@ -3,17 +3,20 @@
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from app.container import Container, build, utc_now
 from app.domain.errors import ProviderUnavailable
 from app.domain.ids import NamespaceId
 from app.domain.jobs import Attempt, JobState, Step, Unfinished
 from app.jobs.registry import JobKind, Retry
+from app.jobs.runner import RunnerPolicy
 from app.settings import Settings
+from app.storage.tables import jobs
 from tests.conftest import WAIT, Api, serving
 from tests.integration.support import (
     assert_problem,
@@ -137,7 +140,7 @@ async def test_a_failing_step_loses_no_message_and_a_retry_brings_it_home(built:
     await post(built, "ada", "My sister Ines is allergic to peanuts.")
     ada = await namespace_id(built, "ada")
     async with runner(built, JobKind(Step.SEGMENT, Failing(ValueError(SECRET), times=99).run)):
-        flushed = await built.services.flush.flush("ada", None, 1)
+        flushed = await built.services.flush.flush("ada", None, WAIT)
     assert not flushed.settled, "its message is still in the buffer"
     assert (flushed.jobs.of(JobState.FAILED), flushed.jobs.pending) == (1, 0)
     [failed] = await built.services.work.page("ada", JobState.FAILED, None, 10)
@@ -155,10 +158,11 @@ async def test_a_failing_step_loses_no_message_and_a_retry_brings_it_home(built:
 
 
 class Watching:
-    """A handler that sees how many of its kind run at once."""
+    """A handler that sees how many of its kind run at once; none ends before `meet` of them have."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, meet: int = 1) -> None:
         self.seconds = seconds
+        self.meet = meet
         self.running: Counter[object] = Counter()
         self.most_together = 0
         self.most_in_one = 0
@@ -169,6 +173,7 @@ class Watching:
         self.order.append((attempt.namespace, attempt.job.key))
         self.most_in_one = max(self.most_in_one, *self.running.values())
         self.most_together = max(self.most_together, self.running.total())
+        await until(lambda: self.most_together >= self.meet)
         await asyncio.sleep(self.seconds)
         self.running[attempt.namespace] -= 1
         return {}
@@ -176,11 +181,11 @@ class Watching:
 
 async def test_one_step_at_a_time_in_order_and_namespaces_side_by_side(built: Container) -> None:
     ada, bob = await _namespace(built, "ada"), await _namespace(built, "bob")
-    handler = Watching(0.15)
+    handler = Watching(0.05, meet=2)
     kind = JobKind(Step.SEGMENT, handler.run)
-    jobs = {one: await enqueue(built, one, "a", "b", "c") for one in (ada, bob)}
+    queued = {one: await enqueue(built, one, "a", "b", "c") for one in (ada, bob)}
     async with runner(built, kind), runner(built, kind):  # two workers see the same jobs
-        for one, ids in jobs.items():
+        for one, ids in queued.items():
             assert {found.attempts for found in await settled(built, one, ids)} == {1}
     assert handler.most_in_one == 1
     assert handler.most_together == 2
@@ -207,12 +212,11 @@ async def test_a_job_that_is_not_done_runs_again_behind_those_that_wait(built: C
 async def test_a_backlog_does_not_starve_another_namespace(built: Container) -> None:
     ada, bob = await _namespace(built, "ada"), await _namespace(built, "bob")
     handler = Watching(0.02)
-    many = await enqueue(built, ada, *map(str, range(30)))
+    await enqueue(built, ada, *map(str, range(30)))
     [one] = await enqueue(built, bob, "bob")
     async with runner(built, JobKind(Step.SEGMENT, handler.run), side_by_side=1, turn_seconds=0.1):
         await settled(built, bob, [one])
-        left = [id_ for id_ in many if (await job(built, ada, id_)).state is JobState.QUEUED]
-    assert left
+    assert handler.order.index((bob, "bob")) < 20, "of ada's thirty jobs a turn has five"
 
 
 async def test_a_running_job_is_not_claimed_again_while_it_is_alive(built: Container) -> None:
@@ -238,11 +242,21 @@ async def test_a_stale_job_is_taken_up_again(built: Container) -> None:
         await unit.commit()
 
 
+async def _claim_and_fall_silent(built: Container, namespace: NamespaceId) -> Attempt:
+    """An attempt of a worker that is to be taken for dead."""
+    attempt = await claim(built, namespace)
+    assert attempt is not None
+    async with built.storage.write(namespace) as unit:
+        assert await unit.jobs.beat(attempt, utc_now() - timedelta(hours=1))
+        await unit.commit(revises_memory=False)
+    return attempt
+
+
 async def test_the_runner_looks_for_stale_jobs(built: Container) -> None:
     ada = await _namespace(built)
     [id_] = await enqueue(built, ada, "a")
-    assert await claim(built, ada) is not None
-    async with runner(built, JobKind(Step.SEGMENT, Watching(0).run), stale_seconds=0.2):
+    await _claim_and_fall_silent(built, ada)
+    async with runner(built, JobKind(Step.SEGMENT, Watching(0).run)):
         [found] = await settled(built, ada, [id_])
     assert (found.state, found.attempts) == (JobState.SUCCEEDED, 2)
 
@@ -250,12 +264,37 @@ async def test_the_runner_looks_for_stale_jobs(built: Container) -> None:
 async def test_a_worker_that_beats_is_not_taken_for_dead(built: Container) -> None:
     ada = await _namespace(built)
     [id_] = await enqueue(built, ada, "a")
-    handler = Watching(1.6)
-    kind = JobKind(Step.SEGMENT, handler.run)
-    pace = {"heartbeat_seconds": 0.1, "stale_seconds": 0.8}
+    now, begun, go_on = utc_now(), asyncio.Event(), asyncio.Event()
+    order: list[str] = []
+
+    async def run(attempt: Attempt) -> Mapping[str, Any]:
+        order.append(attempt.job.key)
+        begun.set()
+        await go_on.wait()
+        return {}
+
+    kind = JobKind(Step.SEGMENT, run)
+    pace = {"heartbeat_seconds": 0.05, "clock": lambda: now}
     async with runner(built, kind, **pace), runner(built, kind, **pace):
+        await begun.wait()
+        for _ in range(3):  # each time nearly as long as it takes to be taken for dead
+            now += timedelta(seconds=RunnerPolicy().stale_seconds - 1)
+            await _heard_at(built, now)
+            await asyncio.sleep(0.1)  # the other one looks
+        go_on.set()
         [found] = await settled(built, ada, [id_])
-    assert (found.state, found.attempts, len(handler.order)) == (JobState.SUCCEEDED, 1, 1)
+    assert (found.state, found.attempts, order) == (JobState.SUCCEEDED, 1, ["a"])
+
+
+async def _heard_at(built: Container, moment: datetime) -> None:
+    """Wait until the running job has shown at `moment` that it is alive."""
+    query = select(jobs.c.heartbeat_at).where(jobs.c.state == JobState.RUNNING)
+    async with asyncio.timeout(WAIT):
+        while True:
+            async with built.storage.engines.read.connect() as connection:
+                if (await connection.execute(query)).scalar_one() == moment:
+                    return
+            await asyncio.sleep(0.01)
 
 
 # Stopping and starting -------------------------------------------------------------------------------------
@@ -285,14 +324,13 @@ async def test_a_stopping_process_lets_short_steps_end(built: Container) -> None
 async def test_a_server_that_starts_takes_up_what_ran(settings: Settings) -> None:
     async with build(settings) as built:
         await post(built, "ada", "My sister Ines is allergic to peanuts.")
-        attempt = await claim(built, await namespace_id(built, "ada"))
-        assert attempt is not None
+        attempt = await _claim_and_fall_silent(built, await namespace_id(built, "ada"))
     async with build(settings) as built:
         found = await job(built, attempt.namespace, attempt.job.id)
         # On Postgres another worker may be at it: there only silence tells.
         alone = built.storage.engines.is_sqlite
         assert found.state is (JobState.QUEUED if alone else JobState.RUNNING)
-        async with runner(built, **({} if alone else {"stale_seconds": 0.1})):
+        async with runner(built):
             [found] = await settled(built, attempt.namespace, [attempt.job.id])
             assert (found.state, found.attempts) == (JobState.SUCCEEDED, 2)
             assert (await built.services.flush.flush("ada", None, WAIT)).settled
@@ -346,9 +384,10 @@ async def test_jobs_of_others_are_not_there(api: Api) -> None:
 async def test_a_job_cancelled_while_it_runs_stays_cancelled(built: Container) -> None:
     ada = await _namespace(built)
     [id_] = await enqueue(built, ada, "a")
-    handler = Watching(0.3)
+    handler = Watching(0, meet=2)
     async with runner(built, JobKind(Step.SEGMENT, handler.run)):
         await until(lambda: handler.order)
         await built.services.work.cancel("ada", id_)
+        handler.meet = 1  # it ends
     found = await job(built, ada, id_)
     assert (found.state, found.result, len(handler.order)) == (JobState.CANCELLED, None, 1)

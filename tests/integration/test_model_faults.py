@@ -10,7 +10,6 @@ from app.domain.errors import ProviderRefused, ProviderUnavailable
 from app.domain.jobs import Job, JobState, Step
 from app.domain.provenance import EXTRACTIVE
 from app.providers.guarded import GuardedChat
-from app.providers.scripted_chat import ChatFaults
 from tests.integration.support import settled
 from tests.integration.writing import (
     DOGS,
@@ -20,7 +19,9 @@ from tests.integration.writing import (
     Held,
     assert_sound,
     faults,
+    hang,
     held,
+    mend,
     redo,
     say,
     scripted,
@@ -30,11 +31,11 @@ from tests.integration.writing import (
 )
 from tests.unit.models import ActingChat
 
-FAULTS: dict[str, tuple[Callable[[ChatFaults], None], str]] = {
-    "fails": (lambda faults: faults.fail(ProviderUnavailable("the model answers 503")), "provider_unavailable"),
-    "refuses": (lambda faults: faults.fail(ProviderRefused("the model answers 400")), "provider_refused"),
-    "hangs": (ChatFaults.hang, "provider_unavailable"),
-    "babbles": (ChatFaults.babble, "unusable_reply"),
+FAULTS: dict[str, tuple[Callable[[GuardedChat], None], str]] = {
+    "fails": (lambda chat: faults(chat).fail(ProviderUnavailable("the model answers 503")), "provider_unavailable"),
+    "refuses": (lambda chat: faults(chat).fail(ProviderRefused("the model answers 400")), "provider_refused"),
+    "hangs": (hang, "provider_unavailable"),
+    "babbles": (lambda chat: faults(chat).babble(), "unusable_reply"),
 }
 OUTAGES = ("fails", "hangs")
 
@@ -47,7 +48,7 @@ def chat() -> GuardedChat:
 def strike(chat: GuardedChat, name: str) -> str:
     """Let the model fail in this way; returns the code by which a job shows it."""
     act, code = FAULTS[name]
-    act(faults(chat))
+    act(chat)
     return code
 
 
@@ -98,7 +99,7 @@ async def test_an_admission_that_failed_says_why_and_is_made_good_once(
         assert (found.statements, any(one.admitted for one in found.episodes)) == ([], False), "nothing stands in"
         assert await redo(built, chat) == 0, "only a retry helps"
 
-        faults(chat).mend()
+        mend(chat)
         await retry(built, found.failed)
         await settle(built)
     await assert_complete(built, *DOGS, *MUSIC)
@@ -118,7 +119,7 @@ async def test_an_episode_that_could_not_be_told_is_told_later(built: Container,
         if fault in OUTAGES:
             assert await redo(built, chat) == 0, "the model is not back yet"
 
-        faults(chat).mend()
+        mend(chat)
         assert bool(await redo(built, chat)) is (fault in OUTAGES), "the same would come of what it refused"
         if fault not in OUTAGES:
             await retry(built, found.failed)
@@ -144,7 +145,7 @@ async def test_labels_stand_in_until_the_model_is_back(built: Container, chat: G
         [theme] = [theme for theme in found.themes if theme.degraded]
         assert (bool(theme.label), theme.made_by) == (True, EXTRACTIVE)
 
-        faults(chat).mend()
+        mend(chat)
         assert await redo(built, chat) == (1 if fault in OUTAGES else 0)
         if fault not in OUTAGES:
             await retry(built, found.failed)
@@ -162,7 +163,7 @@ async def test_outages_are_forgiven_a_few_times_only(built: Container, chat: Gua
         faults(chat).fail(ProviderUnavailable("down"))
         await settle(built)
         while True:
-            faults(chat).mend()
+            mend(chat)
             if not await redo(built, chat):
                 break
             faults(chat).fail(ProviderUnavailable("down again"))

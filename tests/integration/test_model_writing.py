@@ -15,8 +15,10 @@ from app.domain.provenance import EXTRACTIVE, MadeBy
 from app.domain.segmentation import SegmentPolicy
 from app.domain.text import terms
 from app.jobs import handlers
+from app.prompts import statements
 from app.providers.guarded import GuardedChat
 from app.services.segmentation import Segmentation, SegmentMode
+from tests.conftest import WAIT
 from tests.integration.support import kinds, runner
 from tests.integration.writing import (
     DIRECT,
@@ -52,7 +54,7 @@ async def test_in_direct_mode_one_call_an_episode_writes_all(built: Container, c
         (len(DOGS), BoundaryReason.TOPIC),
         (len(MUSIC), BoundaryReason.FLUSH),
     ]
-    by_model = MadeBy("scripted", "1", "statements/1")
+    by_model = MadeBy("scripted", "1", f"statements/{statements.VERSION}")
     assert {(one.degraded, one.made_by) for one in found.episodes} == {(False, by_model)}
     assert {(one.origin, one.made_by) for one in found.statements} == {("model", by_model)}
     assert len(found.statements) == len(DOGS) + len(MUSIC)
@@ -85,7 +87,7 @@ async def test_in_predict_mode_what_was_expected_is_not_noted_again(built: Conta
     await work(built, chat, predict)
     found = await held(built)
     assert calls(found)["predict"] == len(found.episodes) - 1
-    assert found.statements[-1].made_by == MadeBy("scripted", "1", "predict/1 statements/1")
+    assert found.statements[-1].made_by == MadeBy("scripted", "1", f"predict/1 statements/{statements.VERSION}")
     await assert_sound(built)
 
 
@@ -102,7 +104,7 @@ async def test_borders_do_not_depend_on_how_messages_came_in(built: Container, c
         for step in (len(talk), 7, 1):
             for start in range(0, len(talk), step):
                 await built.services.ingest.append(f"by-{step}", "chat", talk[start : start + step])
-            assert (await built.services.flush.flush(f"by-{step}", None, 60)).settled
+            assert (await built.services.flush.flush(f"by-{step}", None, WAIT)).settled
             async with built.storage.read(f"by-{step}") as unit:
                 episodes = await unit.episodes.page(None, 50)
             cuts.append([(one.first_sequence, one.boundary_reason) for one in episodes])
@@ -113,7 +115,8 @@ async def test_borders_do_not_depend_on_how_messages_came_in(built: Container, c
 async def test_a_long_buffer_is_cut_by_several_jobs_each_with_its_budget(built: Container, chat: GuardedChat) -> None:
     await say(built, *(DOGS + MUSIC) * 18)
     mode = SegmentMode(chat, retold=True, asked_in_a_job=2)
-    cutting = handlers.segment(Segmentation(built.storage, built.embedders, utc_now, SegmentPolicy(), mode))
+    impatient = Segmentation(built.storage, built.embedders, utc_now, SegmentPolicy(), mode, turn_seconds=0.0)
+    cutting = handlers.segment(impatient)
     async with runner(built, *{**kinds(built, chat=chat), Step.SEGMENT: cutting}.values()):
         await settle(built)
     found = await held(built)
@@ -240,6 +243,26 @@ async def test_a_name_that_says_nothing_of_its_theme_is_asked_for_again_and_then
     assert [one.stage for one in acting.prompts].count(Stage.LABEL) == 2 * failed.attempts
     [theme] = [theme for theme in found.themes if theme.size >= 3]
     assert (theme.degraded, theme.made_by) == (True, EXTRACTIVE)
+
+
+async def test_a_theme_that_changed_meanwhile_keeps_its_stand_in_until_it_is_asked_about_again(
+    built: Container,
+) -> None:
+    """A client corrects a member while the model thinks of a label for what was there before."""
+    said = account(themes=[{"theme": 1, "label": "Dogs by the river", "summary": "Walks that suit dogs."}])
+
+    async def correct_first() -> str:
+        [statement, *_] = (await held(built)).statements
+        await built.services.editing.correct("ada", statement.id, f"{statement.text[:-1]} or so.")
+        return said
+
+    await say(built, *WALKS)
+    await work(built, ActingChat(account(), correct_first, said), Modes(AdmitMode.EXTRACTIVE, borders=False))
+    found = await held(built)
+    assert sorted(job.result["labelled"] for job in found.of(Step.LABEL)) == [0, 1]
+    [theme] = [theme for theme in found.themes if theme.size >= 3]
+    assert (theme.degraded, theme.label) == (False, "Dogs by the river")
+    await assert_sound(built)
 
 
 async def test_themes_are_not_named_again_each_time_they_grow(built: Container, chat: GuardedChat) -> None:

@@ -8,13 +8,16 @@ from sqlalchemy import select
 
 from app.container import Container
 from app.domain.errors import NotFound
+from app.domain.ids import ThemeId
 from app.domain.jobs import JobState, Step
 from app.domain.messages import Draft, Role
-from app.domain.vectors import Matrix
+from app.providers.protocols import Embedded
 from app.providers.scripted import ScriptedEmbedder
 from app.services.once import Once
 from app.settings import Settings
 from app.storage.engine import create_engines
+from app.storage.repository import new_id
+from app.storage.tables import NOWHERE
 from app.storage.tables import metadata as schema
 from tests.conftest import WAIT, Api
 from tests.integration.support import (
@@ -137,6 +140,9 @@ async def test_every_table_is_empty_of_an_erased_namespace(built: Container) -> 
     await built.services.ingest.append_once("ada", "chat", [draft], Once("key", "0" * 64, 202, str))
     async with built.storage.write("ada") as unit:
         await unit.usage.add({"answer": {"model": "scripted", "calls": 1}})
+        [theme] = await unit.themes.page(None, 1)
+        await unit.regions.divide(NOWHERE, [([theme.id], await unit.themes.centroid(theme.id))])
+        await unit.themes.remove([], into={ThemeId(new_id()): theme.id})
         await unit.commit(revises_memory=False)
     ada = await namespace_id(built, "ada")
     assert all(count for name, count in (await rows(built)).items() if name != "receipts"), "every table has rows"
@@ -157,7 +163,7 @@ class _Slow(ScriptedEmbedder):
         super().__init__()
         self.begun, self.go_on = asyncio.Event(), asyncio.Event()
 
-    async def embed(self, texts: Sequence[str]) -> Matrix:
+    async def embed(self, texts: Sequence[str]) -> Embedded:
         self.begun.set()
         await self.go_on.wait()
         return await super().embed(texts)

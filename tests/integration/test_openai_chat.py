@@ -25,7 +25,8 @@ from app.providers.scripted_chat import ScriptedChat
 from app.providers.structured import ask
 from app.stub.faults import Fault
 from app.telemetry.metrics import Metrics
-from tests.integration.stubbed import KEY, READY, SECRET, Stub, checked, question, stubbed
+from tests.conftest import WAIT
+from tests.integration.stubbed import KEY, PATIENCE, READY, SECRET, Stub, checked, question, stubbed
 
 
 @pytest.fixture
@@ -146,6 +147,7 @@ async def test_an_empty_text_is_no_reply(stub: Stub, chat: OpenAIChat) -> None:
 
 async def test_a_slow_drip_keeps_a_call_alive_until_its_caller_has_had_enough(stub: Stub, chat: OpenAIChat) -> None:
     stub.plan.then(Fault.SLOW_DRIP)
+    stub.plan.seconds = 1.5 * PATIENCE.read
     assert json.loads((await chat.reply(question())).text) == READY  # longer than one read may take
     stub.plan.then(Fault.SLOW_DRIP)
     stub.plan.seconds = 30
@@ -156,12 +158,12 @@ async def test_a_slow_drip_keeps_a_call_alive_until_its_caller_has_had_enough(st
 
 @pytest.mark.parametrize("given", ["7", "7.5", "date", "soon", "-3", ""])
 async def test_retry_after(stub: Stub, chat: OpenAIChat, given: str) -> None:
-    date = format_datetime(datetime.now(UTC) + timedelta(seconds=7), usegmt=True)
+    date = format_datetime(datetime.now(UTC) + timedelta(seconds=1000), usegmt=True)
     stub.plan.retry_after = date if given == "date" else given
     stub.plan.then(Fault.RATE_LIMITED)
     with pytest.raises(ProviderUnavailable) as failure:
         await chat.reply(question())
-    waits = {"7": 7, "7.5": 7.5, "date": pytest.approx(7, abs=2), "-3": 0}
+    waits = {"7": 7, "7.5": 7.5, "date": pytest.approx(1000, abs=WAIT), "-3": 0}
     assert failure.value.retry_after == waits.get(given)
 
 
@@ -240,7 +242,7 @@ async def test_scoring_fails_truly(stub: Stub, chat: OpenAIChat) -> None:
 )
 async def test_what_passes_by_is_tried_again_under_guard(stub: Stub, chat: OpenAIChat, fault: Fault) -> None:
     stub.plan.seconds = 30  # of a slow drip: its bytes come in time, its end does not
-    policy = GuardPolicy(call_seconds=1.0, first_delay=0.01, attempts=2)
+    policy = GuardPolicy(call_seconds=2.0, first_delay=0.01, attempts=2)
     guarded = GuardedChat(chat, policy, Metrics(version="0"))
     stub.plan.then(fault)
     assert await ask(guarded, question(), checked) == READY

@@ -1,5 +1,7 @@
 """Embeddings over real HTTP: each fault of the endpoint ends in the right vectors or in the right error."""
 
+import asyncio
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,7 @@ from app.providers.protocols import Profile
 from app.providers.scripted import ScriptedEmbedder
 from app.stub.faults import Fault
 from tests.integration.stubbed import KEY, SECRET, Stub
+from tests.integration.support import until
 
 TEXTS = ["the bike is called Rosinante", SECRET, "tea in the morning"]
 
@@ -27,12 +30,12 @@ def embedder(stub: Stub) -> OpenAIEmbedder:
 
 
 async def test_vectors(stub: Stub, embedder: OpenAIEmbedder) -> None:
-    expected = await ScriptedEmbedder(16).embed(TEXTS)
-    found = await embedder.embed(TEXTS)
+    expected = (await ScriptedEmbedder(16).embed(TEXTS)).vectors
+    found = (await embedder.embed(TEXTS)).vectors
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, expected, atol=1e-6)
-    np.testing.assert_allclose(await embedder.embed_query(TEXTS[1]), expected[1], atol=1e-6)
-    assert (await embedder.embed([])).shape == (0, 16)
+    np.testing.assert_allclose((await embedder.embed_query(TEXTS[1])).vector, expected[1], atol=1e-6)
+    assert (await embedder.embed([])).vectors.shape == (0, 16)
     assert stub.asked == 2
     assert {key: value for key, value in stub.calls.requests[0].items() if key != "input"} == {
         "model": "tiny",
@@ -53,7 +56,7 @@ async def test_vectors(stub: Stub, embedder: OpenAIEmbedder) -> None:
 async def test_profile(stub: Stub, name: str, profile: Profile, *, asked: bool) -> None:
     embedder = stub.embedder(name)
     assert embedder.profile == profile
-    assert (await embedder.embed(TEXTS)).shape == (3, profile.dimension)
+    assert (await embedder.embed(TEXTS)).vectors.shape == (3, profile.dimension)
     assert ("dimensions" in stub.calls.requests[0]) is asked
 
 
@@ -65,7 +68,7 @@ def test_an_unknown_model_needs_its_dimension(stub: Stub) -> None:
 async def test_an_endpoint_that_does_not_know_dimensions_is_asked_without_them_from_then_on(stub: Stub) -> None:
     stub.plan.always(Fault.REFUSE_DIMENSIONS)
     embedder = stub.embedder("openai:text-embedding-ada-002@1536")
-    assert (await embedder.embed(TEXTS)).shape == (3, 1536)
+    assert (await embedder.embed(TEXTS)).vectors.shape == (3, 1536)
     assert stub.asked == 2
     await embedder.embed(TEXTS)
     assert stub.asked == 3
@@ -76,7 +79,7 @@ async def test_an_endpoint_that_does_not_know_dimensions_is_asked_without_them_f
 
 async def test_order_is_that_of_the_texts(stub: Stub, embedder: OpenAIEmbedder) -> None:
     stub.plan.then(Fault.SHUFFLED)
-    np.testing.assert_array_equal(await embedder.embed(TEXTS), await embedder.embed(TEXTS))
+    np.testing.assert_array_equal((await embedder.embed(TEXTS)).vectors, (await embedder.embed(TEXTS)).vectors)
 
 
 @pytest.mark.parametrize(
@@ -110,19 +113,20 @@ async def test_what_fails_ends_in_the_right_error(
     assert not any(word in str(failure.value) for word in (KEY, SECRET, "otter"))
     assert failure.value.__cause__ is None
     stub.plan.mend()
-    assert (await embedder.embed(TEXTS)).shape == (3, 16)
+    assert (await embedder.embed(TEXTS)).vectors.shape == (3, 16)
 
 
 async def test_a_batch_that_is_too_much_is_halved(stub: Stub, embedder: OpenAIEmbedder) -> None:
     texts = [*TEXTS, "and a fourth"]
     stub.plan.then(Fault.TOO_LARGE, Fault.OVERFLOW_VLLM)
-    np.testing.assert_allclose(await embedder.embed(texts), await ScriptedEmbedder(16).embed(texts), atol=1e-6)
+    expected = (await ScriptedEmbedder(16).embed(texts)).vectors
+    np.testing.assert_allclose((await embedder.embed(texts)).vectors, expected, atol=1e-6)
     assert [len(body["input"]) for body in stub.calls.requests] == [4, 2, 1, 1, 2]
 
 
 async def test_many_texts_go_in_batches(stub: Stub, embedder: OpenAIEmbedder) -> None:
     texts = [f"text number {number}" for number in range(2 * BATCH_TEXTS + 1)]
-    assert (await embedder.embed(texts)).shape == (len(texts), 16)
+    assert (await embedder.embed(texts)).vectors.shape == (len(texts), 16)
     assert [len(body["input"]) for body in stub.calls.requests] == [BATCH_TEXTS, BATCH_TEXTS, 1]
 
 
@@ -135,11 +139,11 @@ def test_batches_are_bounded_by_tokens_too() -> None:
 
 
 async def test_a_question_does_not_wait_for_a_batch(stub: Stub, embedder: OpenAIEmbedder) -> None:
-    import asyncio
-
     stub.plan.then(Fault.SLOW_DRIP)
+    stub.plan.seconds = 3600
     batch = asyncio.create_task(embedder.embed(TEXTS))
-    await asyncio.sleep(0.1)
+    await until(lambda: stub.asked)
     await embedder.embed_query("which bike?")
     assert not batch.done()
-    assert (await batch).shape == (3, 16)
+    batch.cancel()
+    await asyncio.wait({batch})

@@ -28,7 +28,7 @@ OF_CHAT = {
     Fault.FENCED: None,
     Fault.INNER_BACKTICKS: None,
     Fault.TRAILING_COMMA: None,
-    Fault.TRUNCATED: "unusable_reply",
+    Fault.TRUNCATED: "reply_cut_off",
     Fault.MISSING_KEYS: "unusable_reply",
     Fault.UNEXPECTED_KEY: "unusable_reply",
     Fault.SCHEMA_ECHO: "unusable_reply",

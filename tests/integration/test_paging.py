@@ -42,7 +42,7 @@ async def test_pages_hold_every_row_once_in_one_order(api: Api, ada: str, name: 
         rows = [row for page in await _pages(api, route(ada, name), limit) for row in page]
         assert rows == whole, limit
     for row in whole[:2]:
-        if name != "conversations":
+        if name not in ("conversations", "themes"):  # of one theme more is shown
             assert (await api.get(f"{route(ada, name)}/{row['id']}")).json() == row
 
 

@@ -9,9 +9,9 @@ from app.container import Container, build, build_doctor, utc_now
 from app.domain.errors import ConfigurationError, ProviderUnavailable
 from app.domain.findings import Fault
 from app.domain.jobs import Step
-from app.domain.themes import ThemePolicy, policy_for
-from app.domain.vectors import Matrix
+from app.domain.theme_policy import ThemePolicy, policy_for
 from app.providers.embedders import Embedders
+from app.providers.protocols import Asked
 from app.providers.scripted import ScriptedEmbedder
 from app.services.maintenance import Maintenance
 from app.services.search import Ask, Strategy
@@ -178,7 +178,7 @@ async def test_a_question_is_never_compared_with_vectors_of_another_model(both: 
     asked: list[str] = []
 
     class Slow(ScriptedEmbedder):
-        async def embed_query(self, text: str) -> Matrix:
+        async def embed_query(self, text: str) -> Asked:
             vector = await super().embed_query(text)
             asked.append(text)
             await doing.order("ada", None)

@@ -9,12 +9,14 @@ from app.container import Container, build, utc_now
 from app.domain.errors import Discarded, NotFound, ProviderUnavailable
 from app.domain.findings import Fault
 from app.domain.jobs import JobState, Step, Unfinished
+from app.domain.late import Embedding
 from app.domain.levels import Level
 from app.jobs.registry import JobKind, Retry
 from app.providers.scripted import ScriptedEmbedder
 from app.services.embedding import embedded_texts
-from app.services.search import Strategy
+from app.services.search import Ask, Strategy
 from app.settings import Settings
+from tests.conftest import WAIT
 from tests.integration.reembed import (
     NEW,
     OLD,
@@ -85,7 +87,19 @@ async def test_the_vectors_are_those_that_the_new_model_makes_from_the_start(
     async with both.storage.read(ada) as unit:
         [statement, *_] = await unit.statements.page(None, 1, superseded=True)
         [[stored]] = (await unit.embeddings.parts(Level.STATEMENT, [statement.id])).values()
-        assert stored[1] == pytest.approx((await fresh.embed([statement.text]))[0], abs=1e-6)
+        assert stored[1] == pytest.approx((await fresh.embed([statement.text])).vectors[0], abs=1e-6)
+
+
+async def test_a_flush_does_not_wait_for_other_vectors(both: Container) -> None:
+    await both.services.flush.flush("ada", None, 0)
+    await drain(both, "ada")
+    await both.services.reembedding.order("ada", None)
+    await step(both, service(both))
+    flushed = await both.services.flush.flush("ada", None, WAIT)
+    assert (flushed.settled, flushed.jobs.pending) == (True, 0)
+    assert (await both.services.namespaces.status("ada")).jobs.pending == 1, "it is there to be looked at"
+    found = await both.services.search.search("ada", Ask("boat", max_tokens=200))
+    assert (found.pending, found.buffered) == (0, 0)
 
 
 async def test_new_messages_go_first_and_get_their_new_vectors_too(both: Container, changing: Settings) -> None:
@@ -121,14 +135,14 @@ async def test_a_text_that_is_rewritten_meanwhile_gets_the_vector_of_its_new_wor
             if not rewritten and await unit.staging.ready.vectors(Level.EPISODE, [episode.id]):
                 rewritten = True
                 await unit.repairs.set_episode(episode.id, title="Of boats and harbours")
-                await unit.embeddings.replace(Level.EPISODE, {episode.id: [old[episode.id]]})
+                await unit.embeddings.replace(Level.EPISODE, {episode.id: [Embedding(old[episode.id])]})
                 await unit.commit()
     assert rewritten
     async with both.storage.read(ada) as unit:
         [text] = (await embedded_texts(unit, Level.EPISODE, [episode.id])).values()
         [stored] = (await unit.embeddings.vectors(Level.EPISODE, [episode.id])).values()
     assert text.startswith("Of boats")
-    assert stored == pytest.approx((await ScriptedEmbedder(96).embed([text]))[0], abs=1e-6)
+    assert stored == pytest.approx((await ScriptedEmbedder(96).embed([text])).vectors[0], abs=1e-6)
 
 
 async def test_what_is_erased_meanwhile_gets_no_vector(both: Container, changing: Settings) -> None:

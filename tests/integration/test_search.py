@@ -8,9 +8,9 @@ from app.domain.text import count_tokens
 from app.providers.scripted import ScriptedEmbedder
 from app.settings import ReadSettings, Settings
 from tests.conftest import Api, serving
-from tests.integration.support import assert_problem, later, messages_path, route, search
+from tests.integration.support import assert_problem, later, messages_path, rest, route, search
 
-STRATEGIES = ("adaptive", "hybrid", "bm25", "vector")
+STRATEGIES = ("adaptive", "paper", "norlift", "hybrid", "bm25", "vector")
 FACTS = (
     "I moved to Lisbon in the spring.",
     "My sister Ines is allergic to peanuts.",
@@ -43,7 +43,19 @@ async def test_every_strategy_gives_the_same_shape_and_puts_an_exact_match_first
     await _remember(api, ada, *FACTS)
     found = await search(api, ada, FACTS[4], strategy=strategy, max_tokens=2000)
     assert found.keys() == {
-        *("query", "strategy", "items", "context", "tokens", "tokenizer", "sequence", "pending", "gate", "trace"),
+        *(
+            "query",
+            "strategy",
+            "items",
+            "context",
+            "tokens",
+            "tokenizer",
+            "sequence",
+            "pending",
+            "buffered",
+            "gate",
+            "trace",
+        ),
     }
     assert (found["query"], found["strategy"], found["sequence"]) == (FACTS[4], strategy, 10)
     assert found["gate"].keys() == {"measure", "probes", "expanded", "failed"}
@@ -135,6 +147,17 @@ async def test_the_trace_tells_what_led_to_the_choice(api: Api, ada: str) -> Non
     assert packed == {(item["level"], item["id"]) for item in found["items"]}
     assert len(candidates) > len(packed)
     assert all(0 <= one["score"] <= 1 for one in candidates)
+    fates = {(one["level"], one["id"]): one["fate"] for one in candidates}
+    assert {key for key, fate in fates.items() if fate == "packed"} == packed
+    assert all(fate in ("packed", "over_count", "passed_over", "taken", "not_read") for fate in fates.values())
+    probes = found["trace"]["gate"]["probes"]
+    assert len(probes) == found["gate"]["probes"] >= found["gate"]["expanded"] >= len(packed)
+    assert {(one["level"], one["id"]) for one in probes} >= packed
+    for one in probes:
+        assert one["measure"] == found["gate"]["measure"] == "evidence"
+        assert 0 <= one["after"] <= one["before"] <= 1
+        assert one["tokens"] > 0
+        assert one["reason"] == "taken", "so little is handed out whether or not the reader is sure"
 
 
 # Limits ----------------------------------------------------------------------------------------------------
@@ -178,9 +201,9 @@ async def test_filters_are_exact_also_where_few_rows_remain(api: Api, ada: str) 
 async def test_filters_are_exact_for_what_only_vectors_find(api: Api, ada: str) -> None:
     """The two messages that fit share no word with the question, and 300 others are nearer to it."""
     embedder = ScriptedEmbedder()
-    question = await embedder.embed_query("green tea")
+    question = (await embedder.embed_query("green tea")).vector
     words = ("harbour", "violin", "lantern", "copper", "meadow", "saddle", "ribbon", "anchor")
-    near = [word for word in words if float((await embedder.embed([f"Ada: {word}"]))[0] @ question) > 0.02][:2]
+    near = [word for word in words if float((await embedder.embed([f"Ada: {word}"])).vectors[0] @ question) > 0.02][:2]
     assert len(near) == 2
     others = [{"role": "user", "content": "Green tea, green tea.", "occurred_at": later(n)} for n in range(300)]
     rare = [
@@ -238,9 +261,21 @@ async def test_a_message_is_found_by_its_words_before_any_job_ran(settings: Sett
         for strategy in ("adaptive", "hybrid", "bm25"):
             found = await search(api, "ada", "Minka the cat on the piano", strategy=strategy)
             assert "Minka" in found["items"][0]["text"], strategy
-            assert found["pending"] == 1
+            assert (found["pending"], found["buffered"]) == (1, len(FACTS))
         answered = (await api.get("/v1/namespaces/ada/answer", params={"q": "Where does our cat Minka sleep?"})).json()
         assert "piano" in answered["answer"]
+
+
+async def test_what_memory_has_not_read_yet_is_told(api: Api, ada: str) -> None:
+    """Jobs and the buffer are apart: an open tail waits for more messages, and no job tells of it."""
+    await api.say(ada, *FACTS)
+    assert (await rest(api, ada))["buffered"] == len(FACTS)
+    for path, question in (("search", {"query": "Minka"}), ("answer", {"query": "Where does Minka sleep?"})):
+        found = (await api.post(route(ada, path), json=question)).json()
+        assert (found["pending"], found["buffered"]) == (0, len(FACTS))
+    await api.settle(ada)
+    found = await search(api, ada, "Minka")
+    assert (found["pending"], found["buffered"]) == (0, 0)
 
 
 async def test_a_read_can_ask_to_be_as_fresh_as_a_sequence(settings: Settings) -> None:

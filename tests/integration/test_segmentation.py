@@ -8,7 +8,7 @@ import pytest
 from app.container import Container
 from app.domain.text import count_tokens
 from app.settings import Settings
-from tests.conftest import Api, serving
+from tests.conftest import WAIT, Api, serving
 from tests.integration.support import (
     assert_problem,
     assert_whole,
@@ -88,7 +88,7 @@ async def test_a_message_above_the_cap_is_an_episode_of_its_own(api: Api, ada: s
 async def test_one_very_long_message_is_found_by_the_fact_in_its_middle(api: Api, ada: str) -> None:
     filler = "The wind goes over the hill and the sheep stand still. "
     half = filler * (200_000 // len(filler) + 1)
-    long = f"{half}The safe code word is heron. {half}"[:400_000]
+    long = f"{half}The safe code word is heron, the grey bird. {half}"[:400_000]
     await _say_at(api, ada, (0, "I like green tea."), (1, long), (2, "My sister lives in Porto."))
     settled = await api.settle(ada)
     assert settled["settled"]
@@ -150,7 +150,7 @@ async def test_the_open_tail_waits_for_a_flush_and_a_second_flush_changes_nothin
 async def test_a_flush_of_one_conversation_leaves_the_others_open(api: Api, ada: str) -> None:
     await api.say(ada, "I like tea.", conversation="one")
     await api.say(ada, "I live in Rome.", conversation="two")
-    reply = await api.post(route(ada, "flush"), json={"conversation": "two", "wait_seconds": 60})
+    reply = await api.post(route(ada, "flush"), json={"conversation": "two", "wait_seconds": WAIT})
     assert (reply.status_code, reply.json()["settled"]) == (200, True)
     memory = await assert_whole(api, ada)
     assert [message["episode"] is None for message in memory["messages"]] == [True, False]

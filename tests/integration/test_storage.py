@@ -14,6 +14,7 @@ from sqlalchemy.exc import StatementError
 from app.container import Container, utc_now
 from app.domain.bm25 import score
 from app.domain.errors import NotFound
+from app.domain.late import Embedding
 from app.domain.levels import Level
 from app.domain.vectors import unit
 from app.storage.dialects import sqlite_json_contains
@@ -106,8 +107,9 @@ async def test_similarities_are_inner_products_on_both_databases(built: Containe
     query = unit(rng.standard_normal(64).astype(np.float32))
     ids = [new_id() for _ in range(20)]
     await post(built, "ada", "I like tea.")
+    parts = {id_: [Embedding(vector) for vector in vectors[2 * n : 2 * n + 2]] for n, id_ in enumerate(ids)}
     async with built.storage.write(await namespace_id(built, "ada")) as unit_:
-        await unit_.embeddings.add(Level.STATEMENT, {id_: vectors[2 * n : 2 * n + 2] for n, id_ in enumerate(ids)})
+        await unit_.embeddings.add(Level.STATEMENT, parts)
         await unit_.commit()
     expected = dict(zip(ids, (vectors @ query).reshape(20, 2).max(axis=1).tolist(), strict=True))
     async with built.storage.read(await namespace_id(built, "ada")) as reading:

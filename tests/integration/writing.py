@@ -12,15 +12,18 @@ from app.domain.messages import Draft, Role
 from app.domain.modes import AdmitMode
 from app.domain.records import Statement, Theme
 from app.domain.segmentation import SegmentPolicy
+from app.jobs import handlers
 from app.jobs.registry import JobKind, Retry
 from app.providers.guard import GuardPolicy
 from app.providers.guarded import GuardedChat
 from app.providers.protocols import ChatModel
 from app.providers.scripted_chat import ChatFaults, ScriptedChat
 from app.services.doctor import Doctor
+from app.services.maintenance import Maintenance
 from app.services.redoing import Redoing
 from app.telemetry.metrics import Metrics
 from tests.conftest import WAIT
+from tests.integration.placing import GROWN
 from tests.integration.support import NOON, kinds, namespace_id, runner
 
 DOGS = [
@@ -45,7 +48,8 @@ MUSIC = [
 ]
 WALKS = [f"Long walks along the river suit the dogs and {name}." for name in ("Rex", "Luna", "Bella", "Max")]
 SOON = Retry(attempts=2, first_delay=timedelta(milliseconds=20))
-QUICK = GuardPolicy(call_seconds=0.3, attempts=1, opens_after=1000, recent_seconds=0)
+QUICK = GuardPolicy(call_seconds=30.0, attempts=1, opens_after=1000, recent_seconds=0)
+BRIEF = 0.3  # seconds; of a call to a model that hangs
 DIRECT = Modes(AdmitMode.DIRECT, borders=True)
 EXTRACTING = Modes(AdmitMode.EXTRACTIVE, borders=True)
 
@@ -69,14 +73,27 @@ def faults(chat: GuardedChat) -> ChatFaults:
     return chat.inner.faults
 
 
+def hang(chat: GuardedChat) -> None:
+    """No call comes to an end any more, and nobody waits long for it."""
+    faults(chat).hang()
+    chat.guard.policy = replace(QUICK, call_seconds=BRIEF, probe_seconds=BRIEF)
+
+
+def mend(chat: GuardedChat) -> None:
+    """All is well again."""
+    faults(chat).mend()
+    chat.guard.policy = QUICK
+
+
 async def say(built: Container, *contents: str, day: int = 0) -> None:
     await built.services.ingest.append("ada", "chat", drafts(*contents, day=day))
 
 
 @asynccontextmanager
 async def working(built: Container, chat: ChatModel, modes: Modes = DIRECT) -> AsyncIterator[Mapping[Step, JobKind]]:
-    """Background work with this model, that gives up soon, while the block lasts."""
-    found = kinds(built, chat=chat, modes=modes)
+    """Background work with this model, that gives up soon, while the block lasts; themes are large from the first."""
+    maintenance = Maintenance(built.storage, utc_now, lambda model: GROWN, labels=True)
+    found = {**kinds(built, chat=chat, modes=modes), Step.MAINTAIN: handlers.maintain(maintenance)}
     async with runner(built, *(replace(kind, retry=SOON) for kind in found.values())):
         yield found
 

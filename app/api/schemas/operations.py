@@ -112,7 +112,7 @@ class JobOut(Response):
 
     id: UUID
     kind: str = Field(
-        description="segment, admit, narrate, maintain, label, forget, reembed; later versions may have more."
+        description="segment, admit, narrate, maintain, label, rebuild, forget, reembed; later versions may have more."
     )
     key: str
     state: str = Field(description="queued, running, succeeded, failed, cancelled")
@@ -150,7 +150,7 @@ class FlushIn(Request):
 
 
 class FlushJobs(Response):
-    """The namespace's jobs by how they ended."""
+    """The namespace's jobs by how they ended; re-embedding apart, which changes nothing of what is remembered."""
 
     succeeded: int
     failed: int

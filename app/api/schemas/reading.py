@@ -11,6 +11,7 @@ from app.api.schemas.common import Request, Response, Said, StageUsage, Time, Ti
 from app.api.schemas.memory import MessageRefOut
 from app.api.schemas.messages import Metadata
 from app.domain.chat import Stage
+from app.domain.expansion import Measure, Opened
 from app.domain.filters import Filter
 from app.domain.levels import Level
 from app.services.answer import Answered, Cited
@@ -66,6 +67,18 @@ class _Reading(Request):
         le=2**53 - 1,
         description="Wait until memory is settled up to this message, or answer 409.",
     )
+    gate: Measure | None = Field(
+        None,
+        description="How items are let in: off, by score alone; evidence, while the reader is unsure by what they say; "
+        "model, while a language model's log-probabilities say so. READ__GATE if missing. Strategies adaptive and "
+        "paper only.",
+    )
+    probes: int | None = Field(
+        None, ge=0, le=100, description="Items that a model may test at most; READ__PROBES if missing."
+    )
+    gate_seconds: float | None = Field(
+        None, gt=0, le=300, description="How long its tests may take; READ__GATE_SECONDS if missing."
+    )
     explain: bool = Field(default=False, description="Also return what led to the choice.")
 
     def _ask(self, text: str, default_tokens: int, **more: Any) -> Ask:  # noqa: ANN401
@@ -77,6 +90,9 @@ class _Reading(Request):
             min_score=self.min_score,
             min_sequence=self.min_sequence,
             explain=self.explain,
+            gate=self.gate,
+            probes=self.probes,
+            gate_seconds=self.gate_seconds,
             **more,
         )
 
@@ -178,12 +194,17 @@ class HitOut(Response):
 
 
 class Gate(Response):
-    """The reader's gate: by which measure items were opened, and how often."""
+    """The reader's gate: what was tested before it was let in, and how."""
 
-    measure: str = Field(description="none: items are taken by score alone.")
-    probes: int
-    expanded: int
-    failed: int
+    measure: Measure = Field(description="off: items are taken by score alone.")
+    probes: int = Field(description="Tests of an item, given what was in.")
+    expanded: int = Field(description="Items that passed theirs.")
+    failed: int = Field(description="Tests that a model could not make; they were made by evidence.")
+
+    @classmethod
+    def of(cls, opened: Opened) -> "Gate":
+        """From the service's result."""
+        return cls(measure=opened.measure, probes=opened.probes, expanded=opened.taken, failed=opened.failed)
 
 
 class SearchOut(Response):
@@ -197,6 +218,9 @@ class SearchOut(Response):
     tokenizer: str
     sequence: int = Field(description="Of the newest message.")
     pending: int = Field(description="Jobs that are queued or running: memory may still grow.")
+    buffered: int = Field(
+        description="Messages that belong to no episode yet: found by their own words, and nothing drawn from them."
+    )
     gate: Gate
     trace: dict[str, Any] | None = None
 
@@ -212,7 +236,8 @@ class SearchOut(Response):
             tokenizer=found.tokenizer,
             sequence=found.sequence,
             pending=found.pending,
-            gate=Gate(measure="none", probes=0, expanded=0, failed=0),
+            buffered=found.buffered,
+            gate=Gate.of(found.opened),
             trace=None if found.trace is None else dict(found.trace),
         )
 
@@ -268,7 +293,7 @@ class AnswerOut(SearchOut):
 
     answer: str | None
     abstained: bool
-    reason: str | None = Field(description="Why it abstained: no_evidence, wrong_person.")
+    reason: str | None = Field(description="Why it abstained: no_evidence, wrong_person, conflict, outside_time.")
     confidence: float = Field(ge=0, le=1)
     citations: list[CitationOut]
     data: dict[str, Any] | None = None

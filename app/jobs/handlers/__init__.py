@@ -5,7 +5,8 @@ from app.jobs.handlers.forget import forget
 from app.jobs.handlers.label import label
 from app.jobs.handlers.maintain import maintain
 from app.jobs.handlers.narrate import narrate
+from app.jobs.handlers.rebuild import rebuild
 from app.jobs.handlers.reembed import reembed
 from app.jobs.handlers.segment import segment
 
-__all__ = ["admit", "forget", "label", "maintain", "narrate", "reembed", "segment"]
+__all__ = ["admit", "forget", "label", "maintain", "narrate", "rebuild", "reembed", "segment"]

@@ -5,15 +5,15 @@ from typing import Any
 from uuid import UUID
 
 from app.domain.ids import ConversationId
-from app.domain.jobs import Attempt, Step
+from app.domain.jobs import Attempt, Step, Unfinished
 from app.jobs.registry import JobKind
 from app.services.segmentation import Segmentation
 
 
 def segment(service: Segmentation) -> JobKind:
-    """Cut a conversation's buffer into episodes."""
+    """Cut a conversation's buffer into episodes, a while at a time."""
 
-    async def run(attempt: Attempt) -> Mapping[str, Any]:
+    async def run(attempt: Attempt) -> Mapping[str, Any] | Unfinished:
         conversation = ConversationId(UUID(attempt.job.key))
         return await service.segment(attempt, conversation, attempt.job.payload["close_through"])
 
