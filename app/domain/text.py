@@ -18,7 +18,7 @@ TOKENIZER = "characters/4"
 CHARACTERS_PER_TOKEN = 4  # of a script with an alphabet; a CJK character is a token of its own
 MAX_TERM = 64  # characters; longer runs are noise (base64, keys), and postings must stay small
 MAX_MARKS = 30  # combining marks in a row, as in Unicode's stream-safe format: sorting them is quadratic
-STEMS_CACHED = 65_536  # words; a large vocabulary, about 10 MiB
+WORDS_CACHED = 65_536  # each as written and as found in an index; a large vocabulary, about 20 MiB
 
 # Han, kana, bopomofo, Hangul; with their punctuation and full-width forms they are what counts as CJK.
 _CJK_LETTERS = (
@@ -37,6 +37,7 @@ _FOLDED = str.maketrans(
 )
 
 _WORD = re.compile(rf"[\w{_MARKS}]+(?:['.\-][\w{_MARKS}]+)*")
+_ASCII_WORD = re.compile(r"\w+(?:['.\-]\w+)*", re.ASCII)  # the same, several times as fast
 _BROKEN = re.compile("[\x00\ud800-\udfff]")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
@@ -66,20 +67,15 @@ def terms(text: str) -> list[str]:
     Words are folded and stemmed, stop words dropped. A code is found whole and by part (QX-7741: qx7741,
     qx, 7741); Chinese, Japanese and Korean runs give overlapping pairs of characters.
     """
-    found = []
-    for word in _words(text):
-        if not _has_digit(word):
-            found.append(_stem(word[:MAX_TERM]) if word[0].isalpha() and word.isascii() else word[:MAX_TERM])
-        elif len(word) > MAX_TERM:
-            found.append(word[:MAX_TERM])
-        else:
-            found.extend(_code_terms(word))
+    found: list[str] = []
+    for token in _tokens(text):
+        found.extend(_terms_of(token) if len(token) <= MAX_TERM else _analyse(token))
     return found
 
 
 def content_words(text: str) -> list[str]:
     """The folded words of `text` as written (not stemmed), in order, with repeats, without stop words."""
-    return list(_words(text))
+    return [word for token in _tokens(text) for word in _words_of(token)]
 
 
 def normalise(text: str) -> str:
@@ -145,15 +141,38 @@ def _fold(text: str) -> str:
     return unicodedata.normalize("NFKC", plain)
 
 
-def _words(text: str) -> Iterator[str]:
-    """Folded content words; a token with a digit (a code, a decimal, a date) stays whole."""
+def _tokens(text: str) -> Iterator[str]:
+    """What stands between spaces and signs, folded; Chinese, Japanese and Korean runs as pairs of characters."""
     folded = _THOUSANDS.sub("", _fold(text))
+    if folded.isascii():
+        yield from _ASCII_WORD.findall(folded)
+        return
     for index, piece in enumerate(_CJK_RUN.split(folded)):
         if index % 2:
             yield from map("".join, pairwise(piece)) if len(piece) > 1 else piece
         else:
-            for match in _WORD.finditer(piece):
-                yield from (word for word in _split_token(match[0]) if word and word not in STOP_WORDS)
+            yield from _WORD.findall(piece)
+
+
+@lru_cache(maxsize=WORDS_CACHED)
+def _terms_of(token: str) -> tuple[str, ...]:
+    """Kept, for most words come again and again."""
+    return tuple(map(sys.intern, _analyse(token)))
+
+
+def _analyse(token: str) -> Iterator[str]:
+    for word in _words_of(token):
+        if not _has_digit(word):
+            yield _english.stemWord(word[:MAX_TERM]) if word[0].isalpha() and word.isascii() else word[:MAX_TERM]
+        elif len(word) > MAX_TERM:
+            yield word[:MAX_TERM]
+        else:
+            yield from _code_terms(word)
+
+
+def _words_of(token: str) -> Iterator[str]:
+    """The content words of a token; one with a digit (a code, a decimal, a date) stays whole."""
+    return (word for word in _split_token(token) if word and word not in STOP_WORDS)
 
 
 def _split_token(token: str) -> list[str]:
@@ -186,9 +205,3 @@ def _code_terms(word: str) -> list[str]:
 
 def _has_digit(word: str) -> bool:
     return any(map(str.isdigit, word))
-
-
-@lru_cache(maxsize=STEMS_CACHED)
-def _stem(word: str) -> str:
-    stem: str = _english.stemWord(word)
-    return sys.intern(stem)

@@ -39,7 +39,7 @@ async def test_every_curl_line_of_the_readme_works() -> None:
             if "/statements " in command:
                 [decided] = replies[-1][1]["statements"]
                 statement = decided["statement"]["id"]
-    assert len(replies) == 12
+    assert len(replies) >= 12  # so many were found at least
     assert not [reply for _, reply in replies if "/problems/" in str(reply.get("type"))]
     by_route = {
         re.search(r"/(messages|flush|answer|search|episodes|jobs|status)\b", command): reply

@@ -19,7 +19,7 @@ from tests.conftest import WAIT
 from tests.e2e.processes import Member
 
 NAMES = ("ada", "ben", "eve")
-EACH = 80  # messages of a namespace: several turns of work
+EACH = 45  # messages of a namespace: several turns of work
 
 
 def content(number: int) -> str:
