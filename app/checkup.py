@@ -10,9 +10,12 @@ from rich.text import Text
 from app import container
 from app.domain.errors import AppError, ConfigurationError
 from app.domain.findings import MEANING, SHOWN, Finding
+from app.domain.sightings import Sought
 from app.services.doctor import Doctor, Patient
 from app.services.repair import Repair
 from app.settings import Settings
+
+UNSEEN = "(Backups and replicas are not looked at, nor Postgres' data files and its write-ahead log.)"
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -28,6 +31,27 @@ async def run(settings: Settings, only: str | None, *, repair: bool) -> bool:
             return await _treat(doctor, mender, only, repair=repair)
         except AppError as error:
             raise ConfigurationError(str(error)) from error
+
+
+async def find(settings: Settings, text: str) -> bool:
+    """Look for a text in all that the database holds. True if it stands nowhere. Raises ConfigurationError."""
+    try:
+        sought = Sought.of(text)
+        async with container.build_seeker(settings) as seeker:
+            found = await seeker.seek(sought)
+    except (AppError, ValueError) as error:
+        raise ConfigurationError(str(error)) from error
+    if not found:
+        out.print(f"It stands nowhere. {UNSEEN}")
+        return True
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("Where", "Count", "For example"):
+        table.add_column(heading, justify="right" if heading == "Count" else "left", overflow="fold")
+    for one in found:
+        table.add_row(Text(one.place), f"{one.count:,}", "\n".join(map(str, one.ids)))
+    out.print(table)
+    out.print(f"\nIt stands in {len(found)} place{'' if len(found) == 1 else 's'}. {UNSEEN}")
+    return False
 
 
 async def _treat(doctor: Doctor, mender: Repair, only: str | None, *, repair: bool) -> bool:

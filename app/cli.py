@@ -1,4 +1,4 @@
-"""The command line: `xmemory serve | worker | migrate | doctor | demo | import | eval | reembed | models`."""
+"""The command line: `xmemory serve | worker | migrate | doctor | demo | export | import | eval | keys | …`."""
 
 import asyncio
 import signal
@@ -13,17 +13,21 @@ from rich.console import Console
 
 from app import __version__, checkup, telemetry
 from app.domain.errors import ConfigurationError, StoreUnavailable
-from app.evaluation import commands, reembedding
+from app.evaluation import commands, eval_commands, keys, reembedding
 from app.jobs.runner import Worker
-from app.main import create_app, migrate_database, run_worker
+from app.main import configured, create_app, migrate_database, run_worker
 from app.model_tools import commands as model_commands
 from app.settings import Settings
+from app.transfer import commands as transfer_commands
 
 app = typer.Typer(
     help="Long-term memory for AI agents, as an HTTP service.", no_args_is_help=True, add_completion=False
 )
 commands.register(app)
+transfer_commands.register(app)
+eval_commands.register(app)
 reembedding.register(app)
+keys.register(app)
 model_commands.register(app, lambda: _settings())
 errors = Console(stderr=True)
 
@@ -105,12 +109,23 @@ def doctor(
     repair: Annotated[
         bool, typer.Option("--repair", help="Rebuild what can be rebuilt; an SQLite file must not be served.")
     ] = False,
+    find: Annotated[
+        str | None, typer.Option(help="Do nothing but look for this text, in every table and column of all namespaces.")
+    ] = None,
 ) -> None:
-    """Check every invariant of the database, beside a running server. Status 0: all is well; 1: something is off."""
+    """Check every invariant of the database, beside a running server. Status 0: all is well; 1: something is off.
+
+    With --find: 0 if the text stands nowhere, 1 if it does.
+    """
+    if find is not None and (namespace is not None or repair):
+        raise typer.BadParameter(
+            "--find looks through the whole database: neither --namespace nor --repair goes with it"
+        )
     settings = _settings()
     telemetry.configure(settings.log_level)
     with _configuration_errors():
-        sound = asyncio.run(checkup.run(settings, namespace, repair=repair))
+        looking = checkup.run(settings, namespace, repair=repair) if find is None else checkup.find(settings, find)
+        sound = asyncio.run(looking)
     raise typer.Exit(0 if sound else 1)
 
 
@@ -127,15 +142,8 @@ def _started(worker: Worker) -> None:
 
 async def _serve(settings: Settings) -> None:
     application = create_app(settings)
-    config = uvicorn.Config(
-        application,
-        host=settings.host,
-        port=settings.port,
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        timeout_graceful_shutdown=REQUEST_SECONDS,
-    )
+    where = {"host": settings.host, "port": settings.port}
+    config = configured(application, settings, **where, timeout_graceful_shutdown=REQUEST_SECONDS)
     async with application.router.lifespan_context(application):
         typer.echo(f"xMemory {__version__} on http://{settings.host}:{settings.port} (API: /docs)", err=True)
         await _Server(config, getattr(application.state, "worker", None)).serve()

@@ -26,6 +26,8 @@ from app.providers.guarded import GuardedChat, GuardedEmbedder
 from app.providers.protocols import ChatModel, Embedder
 from app.services.admission import Admission
 from app.services.answer import Answering
+from app.services.audit import Audit
+from app.services.backlog import Backlog, BacklogPolicy
 from app.services.composing import Composing
 from app.services.doctor import Doctor
 from app.services.drawing import Drawing
@@ -36,7 +38,9 @@ from app.services.forgetting import Forgetting
 from app.services.gating import GateLimits, ModelGate
 from app.services.health import Health
 from app.services.ingest import Ingest
+from app.services.keys import Keys, digest
 from app.services.labelling import Labelling
+from app.services.lanes import Lane, LanePolicy
 from app.services.maintenance import Maintenance
 from app.services.memory import Memory
 from app.services.namespaces import Namespaces
@@ -47,10 +51,16 @@ from app.services.rebuilding import Rebuilding
 from app.services.redoing import Redoing
 from app.services.reembedding import Reembedding
 from app.services.repair import Repair
+from app.services.retention import Retention
 from app.services.search import ReadPolicy, Search
+from app.services.seeking import Seeker
 from app.services.segmentation import Segmentation, SegmentMode
 from app.services.theme_graph import ThemeGraph
 from app.services.themes import Themes
+from app.services.transfer.exporting import Exporting
+from app.services.transfer.importing import Importing
+from app.services.transfer.merging import Merging
+from app.services.transfer.restoring import Restoring
 from app.services.upkeep import Upkeep
 from app.services.work import Work
 from app.settings import Settings
@@ -176,25 +186,33 @@ def _assemble(
 ) -> Container:
     progress = Progress()
     segment = _segment_policy(settings)
-    forgetting = Forgetting(storage, clock)
+    forgetting = Forgetting(storage, embedders, clock, retold=chat is not None)
+    retention = Retention(storage, clock)
     expansion = Expansion(None if chat is None else ModelGate(chat))
-    search = Search(storage, embedders, progress, clock, _read_policy(settings), expansion)
+    search = Search(storage, embedders, progress, clock, _read_policy(settings), expansion, _lane(settings))
     reembedding = Reembedding(storage, embedders, clock)
+    ingest = Ingest(storage, str(embedders.newest.profile), clock, Backlog(_backlog_policy(settings)))
     services = Services(
-        ingest=Ingest(storage, str(embedders.newest.profile), clock),
+        ingest=ingest,
         flush=Flush(storage, progress, clock),
         search=search,
         answering=Answering(search, clock, None if chat is None else Composing(storage, chat)),
         memory=Memory(storage),
         themes=Themes(storage, clock),
-        theme_graph=ThemeGraph(storage),
+        theme_graph=ThemeGraph(storage, clock),
         editing=Editing(storage, embedders, clock),
         work=Work(storage, clock),
         namespaces=Namespaces(storage),
         forgetting=forgetting,
+        retention=retention,
         reembedding=reembedding,
+        exporting=Exporting(storage, clock, asyncio.Semaphore(settings.limits.exports)),
+        importing=_importing(settings, storage, embedders, clock, ingest),
+        keys=_keys(settings, storage, clock),
+        audit=Audit(storage, clock),
         health=Health(storage, settings.database_url, embedders, settings.chat, chat),
         observation=Observation(storage, metrics, clock),
+        export_seconds=settings.limits.export_seconds,
         default_tokens=settings.read.max_tokens,
     )
     runner = Runner(
@@ -203,10 +221,19 @@ def _assemble(
         progress,
         clock,
         RunnerPolicy(**settings.jobs.model_dump()),
-        Upkeep(storage, clock, segment, None if chat is None else Redoing(storage, clock, chat.is_well)),
+        Upkeep(storage, clock, segment, None if chat is None else Redoing(storage, clock, chat.is_well), retention),
         metrics,
     )
     return Container(services, build_worker(runner, storage), storage, embedders, chat)
+
+
+def _importing(
+    settings: Settings, storage: Storage, embedders: Embedders[GuardedEmbedder], clock: Clock, ingest: Ingest
+) -> Importing:
+    restoring, merging = Restoring(storage, embedders, clock), Merging(storage, ingest)
+    limits = settings.limits
+    places = asyncio.Semaphore(limits.imports)
+    return Importing(storage, embedders, clock, restoring, merging, limits.import_bytes, places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +269,7 @@ def job_kinds(
         handlers.rebuild(Rebuilding(storage, clock, labels=chat is not None)),
         handlers.forget(services.forgetting),
         handlers.reembed(services.reembedding),
+        handlers.import_file(services.importing),
     )
     return {kind.step: kind for kind in kinds}
 
@@ -256,6 +284,16 @@ def build_metrics(settings: Settings) -> Metrics:
     )
 
 
+def _keys(settings: Settings, storage: Storage, clock: Clock) -> Keys:
+    admin = settings.admin_key
+    return Keys(
+        storage,
+        clock,
+        required=settings.auth == "keys",
+        admin_digest=None if admin is None else digest(admin.get_secret_value()),
+    )
+
+
 def _engine_policy(settings: Settings) -> EnginePolicy:
     return EnginePolicy(
         pool_size=settings.database.pool_size,
@@ -267,6 +305,17 @@ def _engine_policy(settings: Settings) -> EnginePolicy:
 def _read_policy(settings: Settings) -> ReadPolicy:
     read = settings.read
     return ReadPolicy(read.wait_seconds, read.gate, GateLimits(read.probes, read.gate_seconds))
+
+
+def _lane(settings: Settings) -> Lane:
+    read = settings.read
+    pause = settings.limits.pause_seconds
+    return Lane(LanePolicy(read.at_once, read.waiting, read.waiting_in_all, read.deadline_seconds, pause))
+
+
+def _backlog_policy(settings: Settings) -> BacklogPolicy:
+    limits = settings.limits
+    return BacklogPolicy(limits.buffered_messages, limits.pending_jobs, limits.pending_jobs_in_all, limits.namespaces)
 
 
 def _segment_policy(settings: Settings) -> SegmentPolicy:
@@ -287,24 +336,38 @@ async def build_doctor(
     It only reads, beside whatever runs; with `repairs` an SQLite file is taken for ourselves first. Raises
     ConfigurationError.
     """
+    policy, stale = _segment_policy(settings), settings.jobs.stale_seconds
+    async with _existing(settings, taken=repairs) as storage:
+        with ExitStack() as stack:
+
+            @cache
+            def embedders() -> Embedders[Embedder]:
+                return models.open_embedders(settings, stack)
+
+            repair = Repair(storage, clock, Upkeep(storage, clock, policy), stale, embedders)
+            yield Doctor(storage, clock, policy, stale), repair
+
+
+@asynccontextmanager
+async def build_seeker(settings: Settings) -> AsyncIterator[Seeker]:
+    """Who looks for a text in the database of `settings`, beside whatever runs. Raises ConfigurationError."""
+    async with _existing(settings, taken=False) as storage:
+        yield Seeker(storage, sqlite_path(settings.database_url))
+
+
+@asynccontextmanager
+async def _existing(settings: Settings, *, taken: bool) -> AsyncIterator[Storage]:
+    """The storage of a database that is there; `taken`: an SQLite file is for ourselves."""
     path = sqlite_path(settings.database_url)
     if path is not None and not await asyncio.to_thread(Path(path).exists):
         raise ConfigurationError(f"there is no database {path}")
     with ExitStack() as stack:
-        if path is not None and repairs:
+        if path is not None and taken:
             stack.enter_context(file_lock.own(path))
         await _require_schema(settings.database_url)
         engines = create_engines(settings.database_url)
-        storage = Storage(engines, _doorbell(engines), asyncio.Lock() if engines.is_sqlite else None)
-        policy, stale = _segment_policy(settings), settings.jobs.stale_seconds
-
-        @cache
-        def embedders() -> Embedders[Embedder]:
-            return models.open_embedders(settings, stack)
-
         try:
-            repair = Repair(storage, clock, Upkeep(storage, clock, policy), stale, embedders)
-            yield Doctor(storage, clock, policy, stale), repair
+            yield Storage(engines, _doorbell(engines), asyncio.Lock() if engines.is_sqlite else None)
         finally:
             await engines.dispose()
 

@@ -3,21 +3,39 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
+import uvicorn
 from fastapi import Depends, FastAPI, Request
 from fastapi.responses import RedirectResponse
 
 from app import __version__, container
 from app.api import problems
+from app.api.bodies import Bodies
+from app.api.connections import ConnectionLimits, server_config
 from app.api.dependencies import known_query_only
-from app.api.middleware import BodyLimit, LastResort, Measure, RequestId
+from app.api.limiting import Rate, RateHeaders
+from app.api.middleware import LastResort, Measure, RequestId
 from app.api.openapi import describe
-from app.api.routers import answer, conversations, flush, health, jobs, memory, namespaces, search, statements, themes
+from app.api.routers import (
+    answer,
+    conversations,
+    flush,
+    health,
+    jobs,
+    keys,
+    memory,
+    namespaces,
+    search,
+    statements,
+    themes,
+    transfer,
+)
 from app.domain.errors import ConfigurationError
 from app.jobs.runner import Worker
 from app.settings import Settings
 
-ROUTERS = (conversations, flush, search, answer, memory, statements, themes, jobs, namespaces, health)
+ROUTERS = (conversations, flush, search, answer, memory, statements, themes, jobs, namespaces, transfer, keys, health)
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -26,7 +44,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with container.build(settings, metrics=metrics) as built:
+        async with container.build(settings, metrics=metrics) as built, built.services.keys.noting_uses():
             app.state.services = built.services
             if settings.worker == "off":
                 yield
@@ -44,17 +62,34 @@ def create_app(settings: Settings) -> FastAPI:
         dependencies=[Depends(known_query_only)],
         redirect_slashes=False,
     )
+    app.state.local_only = settings.local_only
     for module in ROUTERS:
         app.include_router(module.router)
     app.add_route("/", _to_docs, include_in_schema=False)
     problems.install(app)
     # The last one added is the outermost: ids first, so that every refusal has one.
-    app.add_middleware(BodyLimit, limit=settings.limits.body_bytes)
+    limits = settings.limits
+    app.state.rate = Rate(limits.key_requests, limits.namespace_requests, limits.pause_seconds)
+    app.add_middleware(
+        Bodies,
+        limit=limits.body_bytes,
+        in_all=limits.bodies_bytes,
+        seconds=limits.body_seconds,
+        streams={"/import": limits.import_bytes},
+    )
+    app.add_middleware(RateHeaders, rate=app.state.rate)
     app.add_middleware(LastResort)
     app.add_middleware(RequestId)
     app.add_middleware(Measure, metrics=metrics)
-    describe(app)
+    describe(app, keys=settings.auth == "keys")
     return app
+
+
+def configured(app: FastAPI, settings: Settings, **more: Any) -> uvicorn.Config:  # noqa: ANN401
+    """How the application is served; `more` is given to uvicorn."""
+    limits = settings.limits
+    bounds = ConnectionLimits(limits.connections, limits.head_bytes, limits.head_seconds, limits.stalled_seconds)
+    return server_config(app, bounds, **more)
 
 
 async def run_worker(settings: Settings, started: Callable[[Worker], None]) -> None:

@@ -1,17 +1,20 @@
 """Settings: read once, from the environment and `.env`; nothing else in the service reads either."""
 
 import re
-from ipaddress import ip_address
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from app.domain.access import is_loopback
 from app.domain.expansion import Measure
 from app.domain.modes import AdmitMode
 from app.providers.specs import MODELS_FOLDER
 
 Positive = Annotated[int, Field(ge=1)]
+ADMIN_KEY_LENGTH = 32  # characters at least: people who think one up do not think up so many
+PRINTABLE = re.compile(r"[!-~]+")
+A_GOOD_ONE = "openssl rand -hex 32"
 EMBEDDER_FORM = re.compile(r"minilm|scripted(:[1-9]\d*)?|openai(:[^@\s]+(@[1-9]\d*)?)?|hf:.+@[^@]+")
 
 
@@ -55,6 +58,12 @@ class ReadSettings(Group):
     )
     probes: int = Field(16, ge=0, le=100, description="Items that a language model tests for one question at most.")
     gate_seconds: float = Field(10, gt=0, le=300, description="How long all its tests for one question may take.")
+    at_once: Positive = Field(4, description="Questions that one process looks up at once; others wait in line.")
+    waiting: int = Field(16, ge=0, description="Questions of one namespace that wait at most; a further one gets 503.")
+    waiting_in_all: int = Field(256, ge=0, description="The same, of all namespaces together; they take turns.")
+    deadline_seconds: float = Field(
+        30, gt=0, description="Longest that looking up a question may take, with its wait in line; then 503."
+    )
 
 
 class ModelSettings(Group):
@@ -92,9 +101,32 @@ class DatabaseSettings(Group):
 
 
 class LimitSettings(Group):
-    """What a client may send."""
+    """What clients may send, how much of it, how fast; docs/limits.md has all limits."""
 
     body_bytes: Positive = Field(8 * 1024 * 1024, description="Largest request body.")
+    import_bytes: Positive = Field(512 * 1024 * 1024, description="Largest file that is imported.")
+    imports: Positive = Field(2, description="Files that one process takes at once; a further one gets 503.")
+    exports: Positive = Field(4, description="Exports of one process at once; each holds a connection.")
+    export_seconds: float = Field(600, gt=0, description="An export that takes longer is cut; it can be resumed.")
+    bodies_bytes: Positive = Field(64 * 1024 * 1024, description="All bodies together that one process works on.")
+    body_seconds: float = Field(30, gt=0, description="How long a body may keep us waiting.")
+    head_bytes: Positive = Field(64 * 1024, description="Longest request line with its headers.")
+    head_seconds: float = Field(10, gt=0, description="How long they may keep us waiting.")
+    stalled_seconds: float = Field(60, gt=0, description="A client that does not read its answer is left after that.")
+    connections: Positive = Field(1000, description="Connections to one process; a request on a further one gets 503.")
+    key_requests: int = Field(
+        6000, ge=0, description="Requests a minute of one key; without keys, of one address. 0: any number."
+    )
+    namespace_requests: int = Field(6000, ge=0, description="Requests a minute to one namespace. 0: any number.")
+    pause_seconds: float = Field(0.5, ge=0, le=10, description="A request above a limit is refused after such a pause.")
+    namespaces: Positive = Field(
+        100_000, description="Namespaces that one key may have made; without keys, all. A further one gets 403."
+    )
+    buffered_messages: Positive = Field(
+        20_000, description="Messages of one namespace that wait for an episode; then posting gets 429."
+    )
+    pending_jobs: Positive = Field(10_000, description="Jobs of one namespace that wait or run; then the same.")
+    pending_jobs_in_all: Positive = Field(100_000, description="Jobs of all namespaces; then the same.")
 
 
 class Settings(BaseSettings):
@@ -144,6 +176,12 @@ class Settings(BaseSettings):
     )
     models_folder: str = Field(MODELS_FOLDER, description="Where `xmemory models pull` puts models.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="How much is logged.")
+    auth: Literal["off", "keys"] = Field(
+        "off", description="keys: every request for memory shows one, made with `xmemory keys`; off: nobody is asked."
+    )
+    admin_key: SecretStr | None = Field(
+        None, description="With keys: a key with admin that makes the first ones; 32 characters or more."
+    )
     allow_unauthenticated_bind: bool = Field(
         default=False, description="Listen beyond loopback although nothing asks for a key."
     )
@@ -195,20 +233,31 @@ class Settings(BaseSettings):
         """How statements are drawn."""
         return self.admit.mode or (AdmitMode.EXTRACTIVE if self.chat == "extractive" else AdmitMode.DIRECT)
 
+    @property
+    def local_only(self) -> bool:
+        """Whether only this machine may ask, for nobody is asked for a key, here or in front of it."""
+        return self.auth == "off" and not self.allow_unauthenticated_bind
+
     @model_validator(mode="after")
     def _loopback_without_auth(self) -> "Settings":
-        if not self.allow_unauthenticated_bind and not _is_loopback(self.host):
+        if self.local_only and not is_loopback(self.host):
             raise ValueError(
-                f"HOST={self.host} is reachable from other machines and nothing asks for a key: "
-                "set XMEMORY_ALLOW_UNAUTHENTICATED_BIND=true if something in front of it does"
+                f"HOST={self.host} is reachable from other machines and nothing asks for a key: set XMEMORY_AUTH=keys, "
+                "or XMEMORY_ALLOW_UNAUTHENTICATED_BIND=true if something in front of it does"
             )
         return self
 
+    @field_validator("admin_key")
+    @classmethod
+    def _hard_to_guess(cls, key: SecretStr | None) -> SecretStr | None:
+        if key is None or not key.get_secret_value():
+            return None
+        if len(key.get_secret_value()) < ADMIN_KEY_LENGTH or not PRINTABLE.fullmatch(key.get_secret_value()):
+            raise ValueError(f"must have {ADMIN_KEY_LENGTH} characters or more, of ASCII without spaces: {A_GOOD_ONE}")
+        return key
 
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+    @model_validator(mode="after")
+    def _keys_are_asked_for(self) -> "Settings":
+        if self.admin_key is not None and self.auth == "off":
+            raise ValueError("XMEMORY_ADMIN_KEY is set, but nobody is asked for a key: set XMEMORY_AUTH=keys as well")
+        return self

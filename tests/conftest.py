@@ -24,8 +24,8 @@ import pytest
 import uvicorn
 
 from app.container import Container, build
-from app.main import create_app
-from app.settings import DatabaseSettings, ModelSettings, ReadSettings, Settings
+from app.main import configured, create_app
+from app.settings import DatabaseSettings, LimitSettings, ModelSettings, ReadSettings, Settings
 from app.storage import migrate
 from tests.servers import database_of, postgres_server
 from tests.smollm2 import models_folder
@@ -136,6 +136,7 @@ def settings_for(database_url: str) -> Settings:
         models=ModelSettings(attempts=1),
         database=DatabaseSettings(connection_seconds=60, lock_seconds=60),
         read=ReadSettings(wait_seconds=60),
+        limits=LimitSettings(key_requests=0, namespace_requests=0),
         log_level="warning",
     )
 
@@ -203,7 +204,7 @@ async def serving(settings: Settings) -> AsyncIterator[Api]:
     with socket.socket(proto=socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
         app = create_app(settings)
-        server = uvicorn.Server(uvicorn.Config(app, lifespan="off", log_config=None, access_log=False))
+        server = uvicorn.Server(configured(app, settings))
         async with app.router.lifespan_context(app):
             running = asyncio.create_task(server.serve([listener]))
             try:

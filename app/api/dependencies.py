@@ -8,18 +8,23 @@ from fastapi import Depends, Request
 
 from app.domain.errors import FieldError, InvalidInput
 from app.services.answer import Answering
+from app.services.audit import Audit
 from app.services.editing import Editing
 from app.services.flush import Flush
 from app.services.forgetting import Forgetting
 from app.services.health import Health
 from app.services.ingest import Ingest
+from app.services.keys import Keys
 from app.services.memory import Memory
 from app.services.namespaces import Namespaces
 from app.services.observation import Observation
 from app.services.reembedding import Reembedding
+from app.services.retention import Retention
 from app.services.search import Search
 from app.services.theme_graph import ThemeGraph
 from app.services.themes import Themes
+from app.services.transfer.exporting import Exporting
+from app.services.transfer.importing import Importing
 from app.services.work import Work
 
 
@@ -38,9 +43,15 @@ class Services:
     work: Work
     namespaces: Namespaces
     forgetting: Forgetting
+    retention: Retention
     reembedding: Reembedding
+    exporting: Exporting
+    importing: Importing
+    keys: Keys
+    audit: Audit
     health: Health
     observation: Observation
+    export_seconds: float  # that one may take
     default_tokens: int  # of a context, where the request names no budget
 
 

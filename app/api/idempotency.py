@@ -28,6 +28,7 @@ IdempotencyKey = Annotated[
     AfterValidator(lambda key: None if key is None else _printable(key)),
     Header(
         alias="Idempotency-Key",
+        json_schema_extra={"minLength": 1, "maxLength": LONGEST, "pattern": "^[ -~]+$"},
         description="Makes repeating safe: the same key with the same body gets the first answer for 24 hours, "
         "also while the first request is still running; with another body it is refused with 409. "
         "A request that failed leaves its key free.",
@@ -41,7 +42,13 @@ def once(
     key: str, request: Request, body: BaseModel, status: int, write: Callable[[ResultT], BaseModel]
 ) -> Once[ResultT]:
     """The request as a value; its digest leaves out how the JSON was laid out."""
-    sent = json.dumps(body.model_dump(mode="json"), sort_keys=True)
+    return once_sent(key, request, json.dumps(body.model_dump(mode="json"), sort_keys=True), status, write)
+
+
+def once_sent(
+    key: str, request: Request, sent: str, status: int, write: Callable[[ResultT], BaseModel]
+) -> Once[ResultT]:
+    """The request as a value; `sent` tells its body from others."""
     digest = hashlib.sha256(f"{request.method} {request.url.path}\n{sent}".encode()).hexdigest()
     return Once(key, digest, status, lambda result: write(result).model_dump_json())
 

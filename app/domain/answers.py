@@ -17,7 +17,7 @@ from app.domain.late import AskedWords
 from app.domain.periods import Granularity
 from app.domain.phrasing import phrasing
 from app.domain.questions import Question
-from app.domain.support import Passage, Supported, weigh
+from app.domain.support import Look, Passage, Supported, unwatched, weigh
 
 NO_EVIDENCE = "no_evidence"
 """Nothing was found, or nothing that speaks of what the question is about."""
@@ -87,31 +87,49 @@ class Evidence:
 DEFAULT = AnswerPolicy()
 
 
-def answer(question: Question, evidence: Evidence, on: date, policy: AnswerPolicy = DEFAULT) -> Answer:
-    """Answer, or abstain. `on` is the day on which it is asked. Deterministic; never raises on any text."""
-    ranked = weigh(question, evidence.passages, evidence.asked)
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """How well evidence carries an answer: the probability, and whether another person's words fit better."""
+
+    sure: float
+    by_another: bool
+
+    @classmethod
+    def by(cls, question: Question, ranked: Sequence[Supported], evidence: Evidence) -> "Carried":
+        """`ranked` are the evidence's sentences, best first, at least one."""
+        signals = read_signals(question, ranked, evidence.speakers, evidence.heard)
+        sure = confidence(signals, with_vectors=evidence.tells_words)
+        return cls(round(sure, 3), by_another=signals.attribution < 0)
+
+
+def answer(
+    question: Question, evidence: Evidence, on: date, policy: AnswerPolicy = DEFAULT, look: Look = unwatched
+) -> Answer:
+    """Answer, or abstain. `on` is the day on which it is asked. Deterministic; of its own never raises on any text."""
+    ranked = weigh(question, evidence.passages, evidence.asked, look)
     if not _speaks_of_it(ranked, policy):
-        return _abstention(NO_EVIDENCE)
-    signals = read_signals(question, ranked, evidence.speakers, evidence.heard)
-    sure = round(confidence(signals, with_vectors=evidence.tells_words), 3)
-    if sure < policy.least_confidence:
-        return _abstention(WRONG_PERSON if signals.attribution < 0 else NO_EVIDENCE, sure)
-    if _is_of_another_time(question, ranked):
-        return _abstention(OUTSIDE_TIME, sure)
+        return abstention(NO_EVIDENCE)
+    carried = Carried.by(question, ranked, evidence)
+    if carried.sure < policy.least_confidence:
+        return abstention(WRONG_PERSON if carried.by_another else NO_EVIDENCE, carried.sure)
+    if is_of_another_time(question, ranked):
+        return abstention(OUTSIDE_TIME, carried.sure)
+    sure = carried.sure
     asked = Asked(question, evidence.speakers, on, phrasing(question.text))
     picks = compose(asked, ranked)
     other = disagreement(picks[0].source, ranked) if len(picks) == 1 else None
     if other is not None and other.is_equal:
-        return _abstention(CONFLICT, sure, [picks[0].source, other.source])
+        return abstention(CONFLICT, sure, [picks[0].source, other.source])
     return _given(asked, picks, other, sure)
 
 
-def _abstention(reason: str, sure: float = 0.0, cited: Sequence[Supported] = ()) -> Answer:
+def abstention(reason: str, sure: float = 0.0, cited: Sequence[Supported] = ()) -> Answer:
     """No answer. The confidence is that of the answer that was not given."""
-    return Answer(None, abstained=True, reason=reason, confidence=sure, citations=tuple(map(_cite, cited)))
+    return Answer(None, abstained=True, reason=reason, confidence=sure, citations=tuple(map(cite, cited)))
 
 
-def _cite(source: Supported) -> Citation:
+def cite(source: Supported) -> Citation:
+    """The sentence as a citation."""
     passage = source.passage
     return Citation(passage.message.id, source.text, passage.statement, passage.episode)
 
@@ -121,7 +139,7 @@ def _given(asked: Asked, picks: Sequence[Pick], other: Disagreement | None, sure
     entries = dict.fromkeys(pick.text for pick in picks)
     text = asked.phrasing.comma.join(entries) if other is None else other.told(asked, picks[0])
     sources = [pick.source for pick in picks] + ([other.source] if other is not None else [])
-    cited = dict.fromkeys(map(_cite, sources))
+    cited = dict.fromkeys(map(cite, sources))
     return Answer(text, abstained=False, reason=None, confidence=sure, citations=tuple(cited))
 
 
@@ -131,8 +149,12 @@ def _speaks_of_it(ranked: Sequence[Supported], policy: AnswerPolicy) -> bool:
     return any(s.nearby >= policy.least_words or s.passage.score >= policy.sure_score for s in ranked)
 
 
-def _is_of_another_time(question: Question, ranked: Sequence[Supported]) -> bool:
+def asks_of_a_long_time(question: Question) -> bool:
+    """Whether a year or a season is asked about."""
+    return any(when.granularity in LONG_TIMES and when.open is None for when in question.dates)
+
+
+def is_of_another_time(question: Question, ranked: Sequence[Supported]) -> bool:
     """Whether a year or a season is asked about, and none of the sentences that speak of it is of that time."""
-    if not any(when.granularity in LONG_TIMES and when.open is None for when in question.dates):
-        return False
-    return not any(sentence.on_time for sentence in ranked if sentence.support >= NEAR * ranked[0].support)
+    near = (sentence for sentence in ranked if sentence.support >= NEAR * ranked[0].support)
+    return asks_of_a_long_time(question) and not any(sentence.on_time for sentence in near)

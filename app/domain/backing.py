@@ -1,6 +1,6 @@
 """Whether messages carry what a statement says: by its words, its numbers, its names and its negations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -44,12 +44,16 @@ class Backing:
 
     def carries(self, text: str, cited: Sequence[MessageId]) -> bool:
         """Whether the cited messages support `text`."""
-        held = frozenset[str]().union(*(self._read(message).words for message in cited))
+        held = self.words(cited)
         if not self.rephrased:
             return _quotes(text, held | JOINING)
         times = [when for message in cited for when in self._read(message).times]
         said_at = max(self.messages[message].occurred_at for message in cited)
         return self._rephrases(_without_dates(text, said_at, times), held)
+
+    def words(self, messages: Iterable[MessageId]) -> frozenset[str]:
+        """The stems of all that these messages hold, with those of the dates and numbers that they mean."""
+        return frozenset[str]().union(*(self._read(message).words for message in messages))
 
     def _read(self, message: MessageId) -> _Said:
         if message not in self._said:

@@ -1,8 +1,9 @@
 """The partition while it is being planned: themes by key, and what can be done with them."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,17 @@ from app.domain.theme_plan import Action, Member, PlannedTheme, RemovedTheme, St
 from app.domain.theme_policy import ThemePolicy
 from app.domain.vectors import Matrix, Vector
 
-NOWHERE = -1  # in place of a key: the statement came with the plan
-
 Members = dict[StatementId, Vector]
+
+
+class Home(NamedTuple):
+    """The theme that a statement was in before the plan, and what it costs to take it from there."""
+
+    key: int
+    price: float
+
+
+NO_HOME = Home(-1, 0.0)  # of a statement that came with the plan
 
 
 @dataclass(slots=True, eq=False)
@@ -25,10 +34,10 @@ class Theme:
     """A theme on the board; `key` never changes, and the lower of two keys is the older theme.
 
     `ids` are sorted; `rows` (n, dimension) are their vectors, `homes` (n,) the keys of the themes that they were in
-    before the plan, or NOWHERE, and `from_home` how many are from which. `square` is the squared length of the
-    vectors' sum, `worth` what the theme adds to the objective's sum where no other is redundantly near, `leaving`
-    (n,) what that gains without each statement.
-    `version` rises with each change.
+    before the plan, or that of NO_HOME, `prices` (n,) what it costs to take each from there, and `from_home` what it
+    costs to take all that are from one theme. `square` is the squared length of the vectors' sum, `worth` what the
+    theme adds to the objective's sum where no other is redundantly near, `leaving` (n,) what that gains without each
+    statement. `version` rises with each change.
     """
 
     key: int
@@ -40,7 +49,8 @@ class Theme:
     rows: Matrix = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
     stat: ThemeStat = field(default_factory=lambda: ThemeStat(0, np.zeros(0, dtype=np.float32)))
     homes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    from_home: Counter[int] = field(default_factory=Counter)
+    prices: Floats = field(default_factory=lambda: np.zeros(0))
+    from_home: Mapping[int, float] = field(default_factory=dict)
     square: float = 0.0
     worth: float = 0.0
     leaving: Floats = field(default_factory=lambda: np.zeros(0))
@@ -51,12 +61,16 @@ class Theme:
         """How many statements it holds."""
         return len(self.ids)
 
-    def hold(self, members: Members, home: Mapping[StatementId, int], balance: Balance) -> None:
+    def hold(self, members: Members, homes: Mapping[StatementId, Home], balance: Balance) -> None:
         """Exchange its statements."""
         self.members, self.stat, self.ids = members, stat_of(members), tuple(sorted(members))
         self.rows = np.stack([members[id_] for id_ in self.ids])
-        homes = [home.get(id_, NOWHERE) for id_ in self.ids]
-        self.homes, self.from_home = np.array(homes), Counter(homes)
+        found = [homes.get(id_, NO_HOME) for id_ in self.ids]
+        self.homes = np.array([home.key for home in found])
+        self.prices = np.array([home.price for home in found])
+        self.from_home = defaultdict(float)
+        for home in found:
+            self.from_home[home.key] += home.price
         self.version += 1
         dots = self.rows @ self.stat.vector_sum.astype(np.float64)
         self.square = float(dots.sum())
@@ -73,7 +87,7 @@ class Board:
 
     policy: ThemePolicy
     themes: dict[int, Theme] = field(default_factory=dict)
-    home: dict[StatementId, int] = field(default_factory=dict)  # where statements were before the plan
+    homes: dict[StatementId, Home] = field(default_factory=dict)  # where statements were before the plan
     unsettled: set[int] = field(default_factory=set)  # themes that a move may still improve
     _held: set[StatementId] = field(default_factory=set)
     _steps: list[Step] = field(default_factory=list)
@@ -87,14 +101,15 @@ class Board:
     def of(cls, near: Sequence[ThemeState], policy: ThemePolicy) -> "Board":
         """A board of stored themes. Raises ValueError if one lacks members, or two hold the same statement."""
         board = cls(policy)
+        prices = _prices([member.id for state in near for member in state.members], policy.stay)
         for state in sorted(near, key=lambda state: state.id):
             if state.size != len(state.members):
                 raise ValueError("a theme must be planned with all its members")
-            board.home |= dict.fromkeys((member.id for member in state.members), board._next)
+            board.homes |= {member.id: Home(board._next, prices[member.id]) for member in state.members}
             board._open({member.id: member.vector for member in state.members}, state.id)
         board._changed.clear()
         board.unsettled = {key for key, theme in board.themes.items() if theme.size > policy.cap}
-        board._held = set(board.home)
+        board._held = set(board.homes)
         if len(board._held) != sum(state.size for state in near):
             raise ValueError("a statement must be in one theme only")
         return board
@@ -126,7 +141,7 @@ class Board:
         self._held.add(member.id)
         own = self._open({member.id: member.vector})
         near = self._centroids.nearest(own.key, 1)
-        why = (near[0][1], self.policy.attach) if near else (None, None)
+        why = (near[0][1], self.policy.attach_small) if near else (None, None)
         self._opened[own.key] = Step(Action.OPEN, (own.key,), 0.0, *why)
 
     def put(self, members: Members) -> None:
@@ -220,7 +235,7 @@ class Board:
         return theme
 
     def _hold(self, theme: Theme, members: Members) -> None:
-        theme.hold(members, self.home, self.policy.balance)
+        theme.hold(members, self.homes, self.policy.balance)
         self._centroids.put(theme.key, theme.stat.vector_sum)
         self._touch(theme)
 
@@ -246,3 +261,13 @@ def stat_of(members: Members) -> ThemeStat:
     """Size and sum, added up in one fixed order: the same members always give the same bits."""
     total = np.stack([members[key] for key in sorted(members)]).sum(axis=0, dtype=np.float64)
     return ThemeStat(len(members), total.astype(np.float32))
+
+
+def _prices(statements: Collection[StatementId], stay: float) -> dict[StatementId, float]:
+    """What it costs to take each of these from its theme: as much of `stay` as the share of them that came later.
+
+    Ids tell the order of arrival. What came last is not settled yet, and nobody knows its theme; what is old has been
+    seen in its place often.
+    """
+    count = len(statements)
+    return {id_: stay * (count - 1 - rank) / count for rank, id_ in enumerate(sorted(statements))}

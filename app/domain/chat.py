@@ -15,6 +15,7 @@ class Stage(StrEnum):
     STATEMENTS = "statements"  # title, narrative and statements of an episode
     LABEL = "label"  # labels and summaries of themes
     ANSWER = "answer"
+    DATA = "data"  # an answer in the caller's form
     GATE = "gate"  # probes of the reader's uncertainty
     CHECK = "check"  # whether the model is there
 

@@ -2,11 +2,17 @@
 
 AppError
 ├── InvalidInput         the request is wrong; `fields` names what
+├── Unauthenticated      nobody known asks: no key, or none that is valid
+├── Forbidden            the key is valid and does not open this, whether or not it exists
 ├── NotFound             no such thing in this namespace
 ├── Conflict             the request contradicts what is stored
 ├── TooLarge             over a documented limit
+├── LimitReached         there is as much as there may be; waiting does not help
+├── TooMany              more than a limit lets through for now; the same later goes well
 ├── Unavailable          something of ours is down; try again
 │   ├── StoreUnavailable     the database
+│   ├── BeingImported        the namespace is not whole yet
+│   ├── Busy                 more reads at once than this process works on, or one took too long
 │   └── ProviderUnavailable  a model
 ├── ProviderFault        a model was reached and did not do what was asked
 │   ├── ProviderRefused      it will not take the request: a wrong key, an unknown model, its content
@@ -53,6 +59,24 @@ class InvalidInput(AppError):
         self.fields = tuple(fields)
 
 
+class Unauthenticated(AppError):
+    """No key was shown, or none that is valid. `tried`: one was."""
+
+    code = "unauthenticated"
+    title = "A valid key is needed"
+
+    def __init__(self, detail: str, *, tried: bool = False) -> None:
+        super().__init__(detail)
+        self.tried = tried
+
+
+class Forbidden(AppError):
+    """The key is valid and does not open this; the answer is the same whether or not it exists."""
+
+    code = "forbidden"
+    title = "The key does not open this"
+
+
 class NotFound(AppError):
     """No such thing in this namespace."""
 
@@ -78,12 +102,50 @@ class TooLarge(AppError):
     title = "The request is too large"
 
 
+class LimitReached(AppError):
+    """There is as much as there may be; `limit` is the setting that says how much. Waiting does not help."""
+
+    code = "limit_reached"
+    title = "There is as much as there may be"
+
+    def __init__(self, detail: str, limit: str | None = None) -> None:
+        super().__init__(detail)
+        self.limit = limit
+
+
+class TooMany(AppError):
+    """More than a limit lets through for now; `limit` is its setting, the same goes well after `retry_after` seconds.
+
+    Nothing was stored.
+    """
+
+    code = "too_many"
+    title = "Too much at once"
+
+    def __init__(self, detail: str, limit: str | None = None, retry_after: float = 1.0) -> None:
+        super().__init__(detail)
+        self.limit = limit
+        self.retry_after = retry_after
+
+
 class Unavailable(AppError):
     """Something the service needs is down; the same call may go through later."""
 
     code = "unavailable"
     title = "The service cannot do this just now"
     retryable = True
+
+
+class Busy(Unavailable):
+    """A read found no place among those that are worked on, or took longer than `limit`, a setting, allows."""
+
+    code = "busy"
+    title = "The service is busy"
+
+    def __init__(self, detail: str, limit: str | None = None, retry_after: float = 1.0) -> None:
+        super().__init__(detail)
+        self.limit = limit
+        self.retry_after = retry_after
 
 
 class StoreUnavailable(Unavailable):
@@ -95,6 +157,13 @@ class StoreUnavailable(Unavailable):
 
     code = "store_unavailable"
     title = "The database is not available"
+
+
+class BeingImported(Unavailable):
+    """A namespace whose import is not finished: nothing of it is read, and nothing is added, until it is whole."""
+
+    code = "being_imported"
+    title = "The namespace is being imported"
 
 
 class ProviderUnavailable(Unavailable):

@@ -5,18 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from app.domain import occasions, spans
-from app.domain.ids import MessageId
+from app.domain import listing, occasions, spans
 from app.domain.occasions import AHEAD, UNREAL
 from app.domain.phrasing import Phrasing
 from app.domain.questions import Asks, Question
 from app.domain.support import FIRST_PERSON, Supported
-from app.domain.text import terms
 
 LOOKED_AT = 10  # sentences that are searched for a span; with 5 word F1 is .002 lower
 NEAR = 0.6  # as a share of the best one's support; the first of them with a span answers; at 0.7 F1 is .005 lower
-LISTED = 0.7  # the same for further entries of a list
-ITEMS = 5  # entries of a list at most
 STATED = 0.4  # of the question's words in a sentence that states, undated, the event asked about
 
 WHO_IS = re.compile(r"\bwho(?: is| are| was| were|['’]s)\b", re.IGNORECASE)
@@ -52,6 +48,8 @@ class Asked:
 
 def compose(asked: Asked, ranked: Sequence[Supported]) -> list[Pick]:
     """The pieces of the answer, at least one. `ranked`: at least one sentence, best first."""
+    if asked.question.asks is Asks.LIST:
+        return _list(asked, ranked)  # which looks further
     near = [sentence for sentence in ranked[:LOOKED_AT] if sentence.support >= NEAR * ranked[0].support]
     return _COMPOSERS.get(asked.question.asks, _spanned)(asked, near)
 
@@ -85,20 +83,12 @@ def _yes_no(asked: Asked, near: Sequence[Supported]) -> list[Pick]:
     return [Pick(asked.phrasing.affirmed(best.text) if agrees else asked.phrasing.denied(best.text), best)]
 
 
-def _list(asked: Asked, near: Sequence[Supported]) -> list[Pick]:
-    """One entry a message, each with something new, at most `ITEMS`."""
-    picks: dict[MessageId, Pick] = {}
-    told: set[str] = set(asked.question.words)
-    for sentence in near:
-        entry = asked.span(sentence)
-        message = sentence.passage.message.id
-        if not entry or message in picks or (picks and sentence.support < LISTED * near[0].support):
-            continue
-        fresh = set(terms(entry)) - told
-        if fresh:
-            picks[message] = Pick(entry, sentence)
-            told |= fresh
-    return list(picks.values())[:ITEMS] or _whole(near)
+def _list(asked: Asked, ranked: Sequence[Supported]) -> list[Pick]:
+    """One entry a message; only in English."""
+    if asked.phrasing.language != "en":
+        return _whole(ranked)
+    entries = listing.entries(asked.question, asked.speakers, ranked)
+    return [Pick(entry, sentence) for entry, sentence in entries] or _whole(ranked)
 
 
 def _when(asked: Asked, near: Sequence[Supported]) -> list[Pick]:
@@ -126,6 +116,5 @@ _COMPOSERS: Mapping[Asks, Callable[[Asked, Sequence[Supported]], list[Pick]]] = 
     Asks.WHEN: _when,
     Asks.WHO: _who,
     Asks.YES_NO: _yes_no,
-    Asks.LIST: _list,
     Asks.HOW_LONG: _how_long,
 }

@@ -1,4 +1,7 @@
-"""Memory text inside a prompt: between tags that no text can close, a line a piece."""
+"""Memory text inside a prompt: between tags that no text can close, a line a piece.
+
+A chat template's own markers lose their effect too: some endpoints read them wherever they stand.
+"""
 
 import re
 from collections.abc import Iterable
@@ -14,16 +17,18 @@ class Block(StrEnum):
     THEMES = "themes"
     CONTEXT = "context"  # the evidence for a question
     QUESTION = "question"
+    ANSWER = "answer"  # that was given to it
 
 
-_TAG = re.compile(rf"<(?=[\s/]*(?:{'|'.join(Block)}))", re.IGNORECASE)
-_HARMLESS = "\u2039"  # looks like the bracket, and opens no tag
+_TURNS = r"\||</?SYS>|/?s>|/?(?:start|end)_of_turn|/?(?:bos|eos|pad|think)>"
+_OPENING = re.compile(rf"<(?=\W{{0,8}}(?:{'|'.join(Block)})|{_TURNS})|\[(?=/?INST\])", re.IGNORECASE)
+_HARMLESS = {"<": "\u2039", "[": "\u2045"}  # they look like the brackets, and open nothing
 _NUMBERED = re.compile(r"([a-z]?\d+) (.*)")
 
 
 def fence(block: Block, lines: Iterable[str]) -> str:
     """The lines between `<block>` and `</block>`. A text's own line breaks and tags lose their effect."""
-    inside = (_TAG.sub(_HARMLESS, " ".join(line.split())) for line in lines)
+    inside = (_OPENING.sub(lambda found: _HARMLESS[found[0]], " ".join(line.split())) for line in lines)
     return "\n".join([f"<{block}>", *inside, f"</{block}>"])
 
 

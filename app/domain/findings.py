@@ -43,9 +43,9 @@ class Fault(StrEnum):
 
 
 MEANING: Mapping[Fault, str] = {
-    Fault.SEQUENCE_GAP: "message numbers are missing from 1..n",
+    Fault.SEQUENCE_GAP: "message numbers are missing from 1..n that were not erased",
     Fault.SEQUENCE_COUNTER: "the namespace's counter is behind its newest message",
-    Fault.POSITION_GAP: "a conversation's positions are not 1..n in the order of its messages",
+    Fault.POSITION_GAP: "a conversation's positions, with those erased, are not 1..n in the order of its messages",
     Fault.FOREIGN_EPISODE: "messages are in an episode of another conversation",
     Fault.BUFFER_OVERTAKEN: "messages are in the buffer behind messages that are in an episode",
     Fault.BUFFER_OVERDUE: "conversations at rest are still open, and no job knows of them",
@@ -69,7 +69,7 @@ MEANING: Mapping[Fault, str] = {
     Fault.THEME_SIZE: "a theme's size is not the number of its current statements",
     Fault.THEME_VECTORS: "a theme's sum or centroid is not that of its statements",
     Fault.JOB_SILENT: "jobs are running whose worker has gone silent",
-    Fault.ERASURE_STUCK: "namespaces were deleted, and no job erases their rows",
+    Fault.ERASURE_STUCK: "something was deleted in these namespaces, and no job erases it",
     Fault.ORPHANS: "rows refer to rows that do not exist",
     Fault.ROWS_OF_NOBODY: "rows belong to a namespace that does not exist",
 }

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypeVar
+from typing import Protocol, TypeVar
 from uuid import UUID
 
 import numpy as np
@@ -29,7 +29,21 @@ def message_terms(message: Message) -> list[str]:
     return terms(f"{message.speaker or ''} {body(message.content, message.images)}")
 
 
-def shown(episode: Episode) -> str:
+class Told(Protocol):
+    """What has a title and a narrative."""
+
+    @property
+    def title(self) -> str:
+        """In some words."""
+        ...
+
+    @property
+    def narrative(self) -> str:
+        """In some sentences."""
+        ...
+
+
+def shown(episode: Told) -> str:
     """The text an episode is found by."""
     return f"{episode.title}\n{episode.narrative}"
 
@@ -61,7 +75,8 @@ class Tally:
 class _Stream:
     """How far a conversation was read."""
 
-    positions: int = 0
+    seen: int = 0
+    position: int = 0
     misplaced: bool = False
     current: EpisodeId | None = None
     left: set[EpisodeId] = field(default_factory=set)
@@ -70,9 +85,13 @@ class _Stream:
 
 @dataclass(slots=True)
 class Walk:
-    """Reads all messages of a namespace in the order of their sequence, and notes what is off."""
+    """Reads all messages of a namespace in the order of their sequence, and notes what is off.
+
+    `erased`: how many messages of each conversation were erased, and the highest position that one of them had.
+    """
 
     notes: Notes
+    erased: Mapping[ConversationId, tuple[int, int]] = field(default_factory=dict)
     seen: int = 0
     newest: int = 0
     tallies: dict[EpisodeId, Tally] = field(default_factory=dict)
@@ -84,8 +103,9 @@ class Walk:
             self.seen += 1
             self.newest = message.sequence
             stream = self._streams.setdefault(message.conversation, _Stream())
-            stream.positions += 1
-            stream.misplaced |= message.position != stream.positions
+            stream.seen += 1
+            stream.misplaced |= message.position <= stream.position
+            stream.position = message.position
             self._follow(stream, message)
             if message.episode is not None:
                 self.tallies.setdefault(message.episode, Tally()).add(message)
@@ -108,10 +128,16 @@ class Walk:
     def end(self, sequence: int) -> None:
         """All are read: what holds of them together. `sequence` is the namespace's counter."""
         highest = max(self.newest, sequence)
-        self.notes.count(Fault.SEQUENCE_GAP, highest - self.seen)
+        erased = sum(count for count, _ in self.erased.values())
+        self.notes.count(Fault.SEQUENCE_GAP, highest - self.seen - erased)
         self.notes.count(Fault.SEQUENCE_COUNTER, int(sequence < self.newest))
-        misplaced = (conversation for conversation, stream in self._streams.items() if stream.misplaced)
+        misplaced = [id_ for id_, stream in self._streams.items() if stream.misplaced or self._lacks_some(id_, stream)]
         self.notes.add(Fault.POSITION_GAP, misplaced)
+
+    def _lacks_some(self, conversation: ConversationId, stream: _Stream) -> bool:
+        """Whether a conversation's positions, with those of erased messages, are not 1..n."""
+        erased, last = self.erased.get(conversation, (0, 0))
+        return max(stream.position, last) != stream.seen + erased
 
     def judge(self, episodes: Iterable[Episode], caps: SegmentPolicy) -> None:
         """Compare episodes with their messages."""

@@ -21,6 +21,7 @@ class Step(StrEnum):
     REBUILD = "rebuild"  # key: the namespace
     FORGET = "forget"  # key: a receipt
     REEMBED = "reembed"  # key: the namespace
+    IMPORT = "import"  # key: the namespace
 
 
 REMEMBERING = tuple(step for step in Step if step is not Step.REEMBED)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from math import log, log2, sqrt
 
 from app.domain.text import content_words, sentences, terms
+from app.domain.word_roles import Role, asks, role
 
 MAX_WORDS = 3  # of a phrase; longer runs are sentences, not names of things
 MAX_LABEL = 60  # characters
@@ -20,29 +21,32 @@ MAX_CJK = 8  # characters of one Chinese or Japanese phrase
 SEPARATOR = " · "
 REPEATED = 0.5  # how much a phrase gains for each doubling of the texts that hold all of it
 NAMED = 1.5  # a word with a capital inside a sentence names something: such words make good labels
-VERBAL = 0.7  # an English word in -ing or -ed is more often a verb than a thing
+TELLING = 0.35  # what a verb, or an adjective by itself, weighs: a label names things
+VERBAL = 0.5  # an English word in -ing or -ed is more often a verb than a thing
 WEAKLY = 0.1  # what small talk and a speaker's name weigh
 SHORT = 0.5  # a word of three letters or fewer rarely names a topic
 RARE = 5  # texts; a word that fewer others hold is no rarer for it, or one odd word would outweigh what all share
 WORTH = 0.5  # of the best phrase's score: what every further phrase needs
+FEW = 2  # texts; a label of so few has two phrases, even if one tells of both
+ELSEWHERE = 2.0  # a further phrase of a label gains so much if a text holds it that no phrase before it tells of
 
 # Small talk, light verbs and measures of time: common in chats, silly as labels. English only, and only a
 # matter of taste: a phrase of such words is still used where there is nothing else.
 _SMALL_TALK = """
-able absolutely actually agree almost along already always amaze another anything anytime anyway
-appreciate april around ask assistant august away awesome awhile back bad bearable beautiful became become
+able absolutely actually afraid agree alive almost alone along already always amaze another anything anytime anyway
+appreciate april around ask asleep assistant august awake away awesome awhile back bad bearable beautiful became become
 begin believe best bet better big bit blast brighten bring brought btw bunch call came care catch caught
 chance chat check cheer come completely congrats congratulations cool couple course crazy cute day
-december decide definitely determine different due easy else enjoy especially even ever every everyone
+december decide definitely determine different down due each easy else enjoy especially even evening ever every everyone
 everything exactly excited experience extra fantastic far fave favorite february feel felt few fill
 finally find fine first five focus forward found four friday full fun gain gave get give glad go goes
 gonna good gorgeous got gotta great guess guy haha hand handle hang happen happy hard hear heard hello
-help hey hi hit hold hope hour huge idea image imagine important incredible inspire interest invite
+help hey hi hit hold hope hour huge hundred idea image imagine important incredible inspire interest invite
 january journey july june keep kept kind kinda knew know known kudos last late later learn least leave
 left less level life like little live long look lot love luck lucky made main make many march matter may
-maybe mean meant meet mention met mind minute miss mix moment monday month motivated move much must near
-need never new next nice no nope not nothing november now number october oh ok okay old one open option
-other part passionate pay people perfect person photo pic picture place plan play please point positive
+maybe mean meant meet mention met mind minute miss mix moment monday month morning motivated move much must near
+need never new next nice night no nope not nothing november now number october oh ok okay old one open option
+other others part passionate pay people perfect person photo pic picture place plan play please point positive
 possible pretty prob probably problem proud pumped push put question quite reach ready real realize really
 reason recently relax remember remind rest result right run safe said saturday saw say see seem seen sense
 september seriously set share show side sign similar since sit six small something sometimes soon sorry
@@ -73,6 +77,12 @@ class _Word:
     key: str  # its stem: what two forms of a word share
     initial: bool  # first of its sentence, so that a capital says nothing
     weak: bool
+    role: Role
+    active: bool = False  # if it is a name: what follows is what its bearer does
+
+    def acts(self, following: str) -> bool:
+        """Whether the word after it is what the bearer of this name does: `Did Miso survive`, `Miso escaped`."""
+        return self.surface[0].isupper() and (self.active or (self.initial and following.endswith("ed")))
 
 
 @dataclass(slots=True)
@@ -101,20 +111,7 @@ def keyphrases(
     Returns:
         Possibly no phrase at all: texts may hold no word.
     """
-    read = _read(texts, speakers)
-    phrases = _phrases(read)
-    weights = _weights(read, background)
-    scores = {phrase.words: _score(phrase, weights) for phrase in phrases}
-    enough = WORTH * max(scores.values(), default=0.0)
-    chosen: list[str] = []
-    taken: set[str] = set()
-    for phrase in sorted(_longest(phrases), key=lambda phrase: (-scores[phrase.words], phrase.words)):
-        if len(chosen) >= limit or scores[phrase.words] < enough:
-            break
-        if taken.isdisjoint(phrase.words):
-            taken.update(phrase.words)
-            chosen.append(_surface(phrase))
-    return chosen
+    return _best(texts, background, speakers, limit)
 
 
 def label(
@@ -128,8 +125,52 @@ def label(
 
     Never empty, at most `max_characters` long; where no phrase is found, the first text, cut.
     """
-    phrases = keyphrases(texts, background, limit=3, speakers=speakers)
+    phrases = _best(texts, background, speakers, limit=3, of_all=True)
     return join(phrases, SEPARATOR, max_characters) or shorten(next(filter(str.strip, texts), ""), max_characters)
+
+
+def _best(
+    texts: Sequence[str],
+    background: Mapping[str, int] | None,
+    speakers: Collection[str],
+    limit: int,
+    *,
+    of_all: bool = False,
+) -> list[str]:
+    """The best phrases; `of_all`: rather such as tell of a text that those before do not, and no more once all do."""
+    read = _read(texts, speakers)
+    phrases = _phrases(read)
+    weights = _weights(read, background)
+    scores = {phrase.words: _score(phrase, weights) for phrase in phrases}
+    enough = WORTH * max(scores.values(), default=0.0)
+    left, chosen = _longest(phrases), list[_Phrase]()
+    every, told = _telling({word for phrase in phrases for word in phrase.words}, phrases), set[int]()
+    while left and len(chosen) < limit:
+        gains = {one.words: scores[one.words] * (ELSEWHERE if of_all and one.texts - told else 1.0) for one in left}
+        best = min(left, key=lambda phrase: (-gains[phrase.words], phrase.words))
+        if gains[best.words] < enough:
+            break
+        chosen.append(best)
+        left = [phrase for phrase in left if set(phrase.words).isdisjoint(best.words)]
+        told |= _telling(best.words, phrases)
+        if of_all and told == every and len(chosen) >= (1 if len(every) > FEW else 2):
+            break
+    return [_surface(_fuller(phrase, phrases, scores) if of_all else phrase) for phrase in chosen]
+
+
+def _telling(words: Collection[str], phrases: Sequence[_Phrase]) -> set[int]:
+    """The texts that hold one of these words."""
+    return {text for phrase in phrases if not set(phrase.words).isdisjoint(words) for text in phrase.texts}
+
+
+def _fuller(phrase: _Phrase, phrases: Sequence[_Phrase], scores: Mapping[tuple[str, ...], float]) -> _Phrase:
+    """The best longer phrase around it that half of its texts, and more than one, hold: `pottery class`."""
+    longer = [
+        other
+        for other in phrases
+        if set(phrase.words) < set(other.words) and len(other.texts) > 1 and 2 * len(other.texts) >= len(phrase.texts)
+    ]
+    return min(longer, key=lambda other: (-scores[other.words], other.words), default=phrase)
 
 
 def join(phrases: Sequence[str], separator: str, max_characters: int) -> str:
@@ -163,40 +204,51 @@ def _read(texts: Sequence[str], speakers: Collection[str]) -> list[list[list[_Wo
 
 
 def _runs(text: str, names: Collection[str]) -> Iterator[list[_Word]]:
-    """Runs of content words: what punctuation or a stop word parts is not one phrase."""
+    """Runs of content words: what punctuation, a stop word or a verb parts is not one phrase."""
     for sentence in sentences(text):
         run: list[_Word] = []
-        end = 0
-        for match in _TOKEN.finditer(sentence):
-            if sentence[end : match.start()].strip(" ") and run:
-                yield run
+        for word in _words(sentence, names):
+            if word is None or word.role is Role.TELLING:
+                yield from filter(None, (run, [word] if word else []))
                 run = []
-            if _CJK.match(match[0]):
-                pieces = filter(None, _CJK_FUNCTION.split(match[0]))
-                yield from ([_word(piece[:MAX_CJK], names, initial=False)] for piece in pieces)
-            elif terms(match[0]) or match[0] in _CONNECTORS:
-                run.append(_word(match[0], names, initial=end == 0))
-            elif run:
-                yield run
-                run = []
-            end = match.end()
+            else:
+                run.append(word)
         if run:
             yield run
 
 
-def _word(surface: str, names: Collection[str], *, initial: bool) -> _Word:
+def _words(sentence: str, names: Collection[str]) -> Iterator[_Word | None]:
+    """The content words of a sentence; None where something parts them."""
+    end, before = 0, ""  # the last word, if it is right before
+    last: _Word | None = None
+    for match in _TOKEN.finditer(sentence):
+        token, between = match[0], sentence[end : match.start()].strip(" ")
+        initial = end == 0 or ":" in between
+        if between:
+            before, last = "", None
+            yield None
+        if _CJK.match(token):
+            for piece in filter(None, _CJK_FUNCTION.split(token)):
+                yield from (None, _word(piece[:MAX_CJK], names, Role.UNKNOWN, initial=False), None)
+        elif terms(token) or token in _CONNECTORS:
+            found = role(token, before, initial=initial, after_name=last is not None and last.acts(token))
+            last = _word(token, names, found, initial=initial, asked=asks(before))
+            yield last
+        else:
+            last = None
+            yield None
+        end, before = match.end(), token.lower()
+
+
+def _word(surface: str, names: Collection[str], found: Role, *, initial: bool, asked: bool = False) -> _Word:
+    owned = surface.endswith(("'s", "’s"))
     surface = surface.removesuffix("'s").removesuffix("’s")
     folded = content_words(surface)
     plain = folded[0] if folded else surface
     key = " ".join(terms(surface)) or surface
-    weak = (
-        key in WEAK
-        or "not" in folded
-        or len(surface) == 1
-        or surface.isdigit()
-        or _names_speaker(surface, plain, names)
-    )
-    return _Word(surface, key, initial, weak)
+    speaker = _names_speaker(surface, plain, names)
+    weak = speaker or key in WEAK or "not" in folded or len(surface) == 1 or surface.isdigit()
+    return _Word(surface, key, initial, weak, found, active=not owned and (speaker or asked))
 
 
 def _names_speaker(surface: str, folded: str, names: Collection[str]) -> bool:
@@ -213,12 +265,19 @@ def _phrases(read: Sequence[Sequence[Sequence[_Word]]]) -> list[_Phrase]:
         for run in runs:
             for start in range(len(run)):
                 for words in (run[start : start + size] for size in range(1, min(MAX_WORDS, len(run) - start) + 1)):
-                    if words[0].key in _CONNECTORS or words[-1].key in _CONNECTORS:
+                    if not _may_be_phrase(words):
                         continue
                     # In the middle a weak word does no harm: LGBTQ support group.
                     found = weak if words[0].weak or words[-1].weak else strong
                     _note(found, words, index)
     return list((strong or {key: phrase for key, phrase in weak.items() if len(key) == 1}).values())
+
+
+def _may_be_phrase(words: Sequence[_Word]) -> bool:
+    """Not with `of` at an end, nor with a verb behind what does it: `kiln cracked`."""
+    if words[0].key in _CONNECTORS or words[-1].key in _CONNECTORS:
+        return False
+    return len(words) == 1 or not words[-1].surface.endswith("ed") or not words[-1].surface.islower()
 
 
 def _longest(phrases: Sequence[_Phrase]) -> list[_Phrase]:
@@ -267,6 +326,8 @@ def _form(word: _Word) -> float:
         return WEAKLY
     if not word.initial and any(map(str.isupper, word.surface)):
         return NAMED
+    if word.role is not Role.UNKNOWN:
+        return TELLING if word.role is Role.TELLING else 1.0
     if len(word.surface) <= 3 and word.surface.isascii():
         return SHORT
     return VERBAL if word.surface.endswith(("ing", "ed")) else 1.0

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from app.domain.board import Board, Members, Theme
+from app.domain.board import NO_HOME, Board, Members, Theme
 from app.domain.ids import StatementId
 from app.domain.objective import Floats, apart, tightness
 from app.domain.splitting import ways_to_cut
@@ -79,7 +79,7 @@ def _joins(board: Board, theme: Theme, near: Near) -> Iterator[Move]:
     fitting = [
         (other, similar)
         for other, similar in near
-        if similar >= policy.attach and other.size + theme.size <= policy.cap
+        if similar >= policy.attach_small and other.size + theme.size <= policy.cap
     ]
     if not fitting:
         return
@@ -88,22 +88,21 @@ def _joins(board: Board, theme: Theme, near: Near) -> Iterator[Move]:
     gains = apart(sizes + theme.size, squares + theme.square + 2 * dots, policy.balance) - worth - theme.worth
     for (other, similar), gained in zip(fitting, gains.tolist(), strict=True):
         if gained > MIN_GAIN:
-            stays, ends, moved = _order(theme, other)
-            price = policy.stay * moved
-            yield Move(Kind.JOIN, gained - price, price, (stays, ends), similar, policy.attach)
+            stays, ends, price = _order(theme, other)
+            yield Move(Kind.JOIN, gained - price, price, (stays, ends), similar, policy.attach_small)
 
 
-def _order(one: Theme, other: Theme) -> tuple[Theme, Theme, int]:
-    """Which of two themes stays, which ends, and how many statements more are away from their home then."""
+def _order(one: Theme, other: Theme) -> tuple[Theme, Theme, float]:
+    """Which of two themes stays, which ends, and the price of the statements that leave their home."""
 
-    def away(stays: Theme, ends: Theme) -> int:
-        return ends.from_home[ends.key] - ends.from_home[stays.key]
+    def price(stays: Theme, ends: Theme) -> float:
+        return ends.from_home.get(ends.key, 0.0) - ends.from_home.get(stays.key, 0.0)
 
-    def older(pair: tuple[Theme, Theme]) -> tuple[int, bool, int, int]:
-        return away(*pair), pair[0].id is None, -pair[0].size, pair[0].key
+    def older(pair: tuple[Theme, Theme]) -> tuple[float, bool, int, int]:
+        return round(price(*pair), 6), pair[0].id is None, -pair[0].size, pair[0].key
 
     stays, ends = min((one, other), (other, one), key=older)
-    return stays, ends, away(stays, ends)
+    return stays, ends, price(stays, ends)
 
 
 def _moves(board: Board, theme: Theme, near: Near) -> Iterator[Move]:
@@ -124,16 +123,16 @@ def _transfer(board: Board, sources: Sequence[Theme], targets: Sequence[Theme]) 
     sums, sizes, squares, worth = _table(targets)
     dots = np.concatenate([source.rows for source in sources]) @ sums.T  # (statements, targets)
     similar = dots / np.sqrt(squares)
-    moved = np.concatenate([_away(source, targets) for source in sources])
+    prices = np.concatenate([_prices(source, targets) for source in sources])
     left = np.concatenate([source.leaving for source in sources])
-    gains = left[:, None] + apart(sizes + 1, squares + 2 * dots + 1, policy.balance) - worth - policy.stay * moved
-    gains[similar < policy.attach] = -np.inf
+    gains = left[:, None] + apart(sizes + 1, squares + 2 * dots + 1, policy.balance) - worth - prices
+    gains[similar < policy.attach_small] = -np.inf
     at, to = divmod(int(gains.round(6).argmax()), len(targets))
     if gains[at, to] <= MIN_GAIN:
         return
     places = [(source, within) for source in sources for within in range(source.size)]
     source, within = places[at]
-    price = policy.stay * float(moved[at, to])
+    price = float(prices[at, to])
     pair = source, targets[to]
     yield Move(
         Kind.MOVE, float(gains[at, to]), price, pair, float(similar[at, to]), _fit(source, within), source.ids[within]
@@ -142,12 +141,12 @@ def _transfer(board: Board, sources: Sequence[Theme], targets: Sequence[Theme]) 
 
 def _alone(board: Board, theme: Theme) -> Iterator[Move]:
     """The statement that fits least, by itself."""
-    moved = (theme.homes == theme.key).astype(np.float64)
+    prices = np.where(theme.homes == theme.key, theme.prices, 0.0)
     single = apart(np.ones(1), np.ones(1), board.policy.balance)
-    gains = theme.leaving + single - board.policy.stay * moved
+    gains = theme.leaving + single - prices
     at = int(gains.round(6).argmax())
     if gains[at] > MIN_GAIN:
-        price = board.policy.stay * float(moved[at])
+        price = float(prices[at])
         yield Move(Kind.MOVE, float(gains[at]), price, (theme,), 0.0, _fit(theme, at), theme.ids[at])
 
 
@@ -156,12 +155,12 @@ def _fit(theme: Theme, at: int) -> float:
     return float(theme.rows[at] @ theme.stat.vector_sum / max(theme.square, TINY) ** 0.5)
 
 
-def _away(source: Theme, targets: Sequence[Theme]) -> Floats:
-    """How many more are away from home when a statement of `source` goes to each target: -1, 0 or 1, (n, targets)."""
+def _prices(source: Theme, targets: Sequence[Theme]) -> Floats:
+    """What it costs to take each statement of `source` to each target, (n, targets); below 0 where that is its home."""
     keys = np.array([target.key for target in targets])
     leaves = (source.homes == source.key).astype(np.float64)
-    away: Floats = leaves[:, None] - (source.homes[:, None] == keys)
-    return away
+    prices: Floats = source.prices[:, None] * (leaves[:, None] - (source.homes[:, None] == keys))
+    return prices
 
 
 def _cuts(board: Board, theme: Theme) -> Iterator[Move]:
@@ -175,16 +174,18 @@ def ways(board: Board, theme: Theme) -> Iterator[Move]:
     policy = board.policy
     for way in ways_to_cut(theme.rows, edge=policy.edge, cap=policy.cap):
         parts = [{theme.ids[at]: theme.members[theme.ids[at]] for at in part} for part in way]
-        parts.sort(key=lambda part: (-_at_home(board, theme, part), -len(part), min(part)))
-        price = policy.stay * sum(_at_home(board, theme, part) for part in parts[1:])
+        parts.sort(key=lambda part: (-round(_at_home(board, theme, part), 6), -len(part), min(part)))
+        price = sum(_at_home(board, theme, part) for part in parts[1:])
         sums = np.stack([theme.rows[list(part)].sum(axis=0, dtype=np.float64) for part in way])
         sizes = np.array([float(len(part)) for part in way])
         rank = float(apart(sizes, (sums**2).sum(axis=1), policy.balance).sum()) - theme.worth - price
         yield Move(Kind.CUT, rank, price, (theme,), _tight(theme), policy.intra, parts=tuple(parts))
 
 
-def _at_home(board: Board, theme: Theme, part: Members) -> int:
-    return sum(board.home.get(id_) == theme.key for id_ in part)
+def _at_home(board: Board, theme: Theme, part: Members) -> float:
+    """What it would cost to take a part of a theme from there."""
+    homes = (board.homes.get(id_, NO_HOME) for id_ in part)
+    return sum(home.price for home in homes if home.key == theme.key)
 
 
 def _tight(theme: Theme) -> float:

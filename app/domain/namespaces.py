@@ -2,10 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from app.domain.ids import ConversationId, NamespaceId
+
+NAME_PATTERN = r"^[^\s/\\.\x00-\x1f\x7f-\x9f\uFFFD][^\s/\\\x00-\x1f\x7f-\x9f\uFFFD]*$"
+"""Of namespaces and conversations: no spaces, slashes or control characters, no dot at the beginning, and no U+FFFD.
+
+That is what bytes become that are no UTF-8: two names that differ in them would be one. Names are compared as they are,
+never normalised.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +20,8 @@ class Namespace:
     """A unit of isolation. `sequence` is that of its newest message; `revision` grows with every write.
 
     Reads see the vectors of one `generation`, all made by `embedding_profile`. Those of `next_generation` are being
-    made ready for `next_profile`, if that is set; the numbers only grow.
+    made ready for `next_profile`, if that is set; the numbers only grow. While it is `importing` nothing reads it.
+    Messages are kept for `retention_seconds` after their receipt, where that is set.
     """
 
     id: NamespaceId
@@ -26,6 +34,13 @@ class Namespace:
     generation: int
     next_profile: str | None
     next_generation: int
+    importing: bool = False
+    retention_seconds: int | None = None
+
+    @property
+    def retention(self) -> timedelta | None:
+        """How long messages are kept after their receipt, if their conversation has no time of its own."""
+        return None if self.retention_seconds is None else timedelta(seconds=self.retention_seconds)
 
     @property
     def dimension(self) -> int:
@@ -35,13 +50,14 @@ class Namespace:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """One ordered stream of messages, named by the client."""
+    """One ordered stream of messages, named by the client. `retention` is its own; None: as its namespace has it."""
 
     id: ConversationId
     name: str
     created_at: datetime
     message_count: int
     last_occurred_at: datetime | None
+    retention: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True)

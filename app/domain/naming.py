@@ -1,11 +1,14 @@
 """What a theme is called, and when a language model is asked for a better name."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.domain.ids import StatementId
+from app.domain.keyphrases import label
 from app.domain.provenance import EXTRACTIVE, MadeBy
 from app.domain.records import Theme
+from app.domain.text import terms
 
 NAMED_FROM = 3  # statements; of one or two the label in their own words says it all
 RENAMED_AT = (NAMED_FROM, 6, 12)  # sizes that a theme outgrows its name at, each twice the one before
@@ -42,6 +45,19 @@ def name(label: str, members: Sequence[StatementId], before: Theme | None, *, jo
         return Naming(label, None, wanted, EXTRACTIVE, tuple(members))
     outgrown = _steps(len(members)) > _steps(before.size)
     return Naming(before.label, before.summary, before.degraded or outgrown, before.made_by, before.made_from)
+
+
+def plain_label(texts: Sequence[str], spread: Mapping[str, int], speakers: Sequence[str]) -> str:
+    """What a theme's statements are called in their own words.
+
+    Args:
+        texts: of all its statements.
+        spread: how many statements of the namespace hold each of their terms, those of the theme among them.
+        speakers: who speaks here: their names make no label.
+    """
+    inside = Counter(term for text in texts for term in set(terms(text)))
+    background = {term: max(0, spread.get(term, 0) - count) for term, count in inside.items()}
+    return label(texts, background, speakers=speakers)
 
 
 def _tells_of_others(before: Theme, members: Sequence[StatementId]) -> bool:

@@ -8,7 +8,7 @@ by attribution: first-person words belong to their speaker, "you" to the other.
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import Enum
@@ -95,21 +95,37 @@ class Supported:
         return (self.words + self.nearby) / 2
 
 
-def weigh(question: Question, passages: Sequence[Passage], asked: AskedWords | None = None) -> list[Supported]:
+Look: TypeAlias = Callable[[], None]
+"""Called now and then by what takes long; it raises once nobody waits for the result any more."""
+
+
+def unwatched() -> None:
+    """A `Look` of work that is always waited for."""
+
+
+def weigh(
+    question: Question, passages: Sequence[Passage], asked: AskedWords | None = None, look: Look = unwatched
+) -> list[Supported]:
     """Every sentence of the passages, best-supported first; ties keep the order of the passages.
 
     `asked` are the vectors of the question's words.
     """
     held = {passage.message.id: passage for passage in reversed(passages)}  # the first of a message stays
     distinct = [passage for passage in passages if held[passage.message.id] is passage]
-    read = [_Read.of(question, passage, asked) for passage in distinct]
+    read: list[_Read] = []
+    for passage in distinct:
+        look()
+        read.append(_Read.of(question, passage, asked))
     words = [base(word) for word in question.words]
     around = [one.around for one in read]
     weights = _weights([*words, ON_TIME] if question.dates else words, around)
     known = {ON_TIME} | {term for passage in distinct for term in terms(passage.message.who)}
     if question.asks not in {Asks.YES_NO, Asks.WHICH}:  # there, saying it again is the answer
         known |= set(words)
-    found = [one.supported(question, place, weights, known) for one in read for place in range(len(one.texts))]
+    found: list[Supported] = []
+    for one in read:
+        look()
+        found += [one.supported(question, place, weights, known) for place in range(len(one.texts))]
     return sorted(found, key=lambda sentence: -sentence.support)
 
 

@@ -10,13 +10,11 @@ from types import MappingProxyType
 
 from app.domain.objective import Balance, Form
 
-GROWTH = 0.8  # exponent by which the target size follows the number of statements
-LEAST_TARGET = 1.5  # statements; pairs then form where two are closer than by chance
 LEAST_STAY = 0.05  # of the objective's sum; five times the least gain that a move is made for
 
-MINILM = Balance(alone=0.5, redundant=0.85)
-"""Chosen with the thresholds below on the statements of five long conversations, arriving sitting by sitting:
-mean size 4.6, one statement in fifty alone, two facts of one question together nine times as often as by chance.
+MINILM = Balance(alone=0.45, redundant=0.85)
+"""Chosen with the thresholds below on the statements of five long conversations, arriving sitting by sitting; what
+becomes of themes with them, docs/themes.md shows.
 """
 
 
@@ -24,15 +22,15 @@ mean size 4.6, one statement in fifty alone, two facts of one question together 
 class ThemePolicy:
     """When themes change. Cosines belong to one embedding model; the defaults are all-MiniLM-L6-v2's."""
 
-    attach: float = 0.62  # cosine to a theme's centroid from which a statement, or another theme, may join it
-    attach_small: float = 0.52  # in the published form, the one that suffices while the theme has room
+    attach_small: float = 0.52  # cosine to a theme's centroid from which a statement, or another theme, may join it
+    attach: float = 0.62  # in the published form, the one that a single statement, or a theme nearly full, asks for
     merge: float = 0.78  # in the published form, cosine of two centroids from which merging is tried
     edge: float = 0.66  # cosine from which two statements hang together when a theme is split
     intra: float = 0.72  # mean cosine between members below which a split is tried
     cap: int = 12  # statements of a theme, never more
     neighbours: int = 10  # nearest themes that a gain is measured among
-    stay: float = 0.15  # what moving a statement that has a theme costs, in the objective's sum, until memory is grown
-    grown: int = 500  # statements of a namespace whose themes are as large as they should get
+    stay: float = 0.32  # what moving the oldest statement costs, in the objective's sum, until memory is grown
+    grown: int = 300  # statements of a namespace, from which on moving them becomes cheaper
     form: Form = "balanced"
     balance: Balance = MINILM
 
@@ -42,19 +40,12 @@ class ThemePolicy:
             raise ValueError("cap and neighbours of a theme policy must be at least 1")
 
     def at(self, statements: int) -> "ThemePolicy":
-        """The policy for a namespace of so many statements: themes grow with memory, then moving becomes cheaper.
+        """The policy for a namespace of so many statements: in a grown memory moving one becomes cheaper.
 
-        Themes of a full size in a memory that is still small would have to hold what has little to do with each
-        other, and be torn apart again as it grows. In a grown memory what is new touches few of the themes, so that
-        most ids last even if more is moved around it.
+        There, what is new touches few of the themes, so that most ids last even if more is moved around it.
         """
-        share = statements / self.grown
-        target = max(self.balance.target_size * min(share, 1.0) ** GROWTH, LEAST_TARGET)
-        return replace(
-            self,
-            balance=replace(self.balance, target_size=min(target, self.balance.target_size)),
-            stay=max(self.stay / max(share, 1.0), min(self.stay, LEAST_STAY)),
-        )
+        share = max(statements / self.grown, 1.0)
+        return replace(self, stay=max(self.stay / share, min(self.stay, LEAST_STAY)))
 
 
 CALIBRATED: Mapping[str, ThemePolicy] = MappingProxyType({"all-minilm-l6-v2": ThemePolicy()})

@@ -51,7 +51,7 @@ class _Seen:
 
 def find(question: Question, sentence: str, speakers: Sequence[str]) -> str | None:
     """The phrase of the sentence that the question wants, by the first rule that has one, or None."""
-    seen = _Seen(want(question), sentence, _undated(sentence), speakers)
+    seen = _Seen(want(question), sentence, undated(sentence), speakers)
     for rule in _RULES:
         phrase = rule(seen)
         span = phrase.text(sentence, seen.found) if phrase is not None and seen.is_new(phrase) else ""
@@ -60,7 +60,7 @@ def find(question: Question, sentence: str, speakers: Sequence[str]) -> str | No
     return None
 
 
-def _undated(sentence: str) -> list[Word]:
+def undated(sentence: str) -> list[Word]:
     """The words, those of a date as marks: no phrase goes over them."""
     dated = [when.span for when in resolve(sentence, SOME_DAY)]
     return [
@@ -115,7 +115,7 @@ def _state(seen: _Seen) -> Phrase | None:
     for at, word in enumerate(seen.found):
         if word.text.lower().replace("’", "'") not in BEING:
             continue
-        before, behind = _sides(seen.found, at)
+        before, behind = sides(seen.found, at)
         right, left = after(seen.found, at + 1), after(seen.found, before.first, at)
         if right is not None and _half(stems(seen.found, before), asked):
             return right
@@ -124,7 +124,7 @@ def _state(seen: _Seen) -> Phrase | None:
     return None
 
 
-def _sides(found: Sequence[Word], at: int) -> tuple[Phrase, Phrase]:
+def sides(found: Sequence[Word], at: int) -> tuple[Phrase, Phrase]:
     """All that stands before and behind a verb in its clause; a side may be empty."""
     first, last = at, at
     while first > 0 and found[first - 1].sort is not Sort.MARK:

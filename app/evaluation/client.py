@@ -1,8 +1,9 @@
 """A small client of the service's HTTP API, with errors that a person can act on."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+import re
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -16,9 +17,12 @@ from app.evaluation.errors import Refused, ToolError, Unreachable
 BATCH = 200  # messages a request: each is done quickly, and progress shows
 PAGE = 100  # items a page, the most that the service gives
 REPLY_SECONDS = 60.0  # a reply that takes longer, beyond what it was asked to wait, is given up
+LONG_SECONDS = 600.0  # of silence while a file is read or checked at the other end
 CONNECT_SECONDS = 5.0
 LOOK_SECONDS = 1.0  # between two looks at work in the background
 STALLED_SECONDS = 600.0  # background work that does not move for so long is given up
+
+KEY_FORM = re.compile(r"[!-~]+")
 
 ReplyT = TypeVar("ReplyT", bound=wire.Reply)
 
@@ -126,9 +130,51 @@ class Client:
         """One job."""
         return await self._call(wire.Job, "GET", f"{_in(namespace)}/jobs/{_part(job)}")
 
+    async def claim(self, namespace: str, statements: Sequence[Mapping[str, object]], key: str) -> list[wire.Decided]:
+        """Post statements of the client's own; the same ones under the same key again change nothing."""
+        path = f"{_in(namespace)}/statements"
+        headers = {"Idempotency-Key": key}
+        document = await self._send("POST", path, {"statements": statements}, headers=headers)
+        return [_read(wire.Decided, one, path) for one in document["statements"]]
+
+    async def create_key(self, order: Mapping[str, object]) -> wire.CreatedKey:
+        """Make a key, as the API takes it."""
+        return await self._call(wire.CreatedKey, "POST", "/v1/keys", order)
+
+    async def keys(self) -> list[wire.Key]:
+        """All keys, oldest first."""
+        return await self._all(wire.Key, "/v1/keys")
+
+    async def revoke_key(self, key: str) -> None:
+        """End a key."""
+        await self._send("DELETE", f"/v1/keys/{_part(key)}")
+
     async def delete_namespace(self, namespace: str) -> None:
         """Erase a namespace."""
         await self._send("DELETE", _in(namespace))
+
+    async def export(self, namespace: str, **query: str) -> AsyncGenerator[bytes]:
+        """A namespace as the bytes of a file, piece by piece; query as in the API (`vectors`, `after`, `revision`)."""
+        path, timeout = f"{_in(namespace)}/export", httpx.Timeout(LONG_SECONDS, connect=CONNECT_SECONDS)
+        with self._reaching(path, LONG_SECONDS):
+            async with self._http.stream("GET", path, params=query, timeout=timeout) as response:
+                if not response.is_success:
+                    await response.aread()
+                    raise _refusal(response)
+                async for piece in response.aiter_bytes():
+                    yield piece
+
+    async def import_file(self, namespace: str, file: AsyncIterable[bytes], conflict: str, key: str) -> wire.Imported:
+        """Send the bytes of an exported namespace; the same file under the same key again changes nothing."""
+        path, timeout = f"{_in(namespace)}/import", httpx.Timeout(LONG_SECONDS, connect=CONNECT_SECONDS)
+        headers = {"Content-Type": "application/x-ndjson", "Idempotency-Key": key}
+        with self._reaching(path, LONG_SECONDS):
+            response = await self._http.post(
+                path, content=file, params={"conflict": conflict}, headers=headers, timeout=timeout
+            )
+        if not response.is_success:
+            raise _refusal(response)
+        return _read(wire.Imported, _document(response), path)
 
     async def _all(self, kind: type[ReplyT], path: str, **query: str) -> list[ReplyT]:
         items: list[ReplyT] = []
@@ -158,32 +204,45 @@ class Client:
         body: Mapping[str, object] | None = None,
         seconds: float = REPLY_SECONDS,
         query: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Any:  # noqa: ANN401  (a JSON document)
         timeout = httpx.Timeout(seconds, connect=CONNECT_SECONDS)
+        with self._reaching(path, seconds):
+            response = await self._http.request(method, path, json=body, params=query, headers=headers, timeout=timeout)
+        if not response.is_success:
+            raise _refusal(response)
+        return _document(response) if response.content else None
+
+    @contextmanager
+    def _reaching(self, path: str, seconds: float) -> Iterator[None]:
+        """What can go wrong on the way, in words."""
         base = str(self._http.base_url).rstrip("/")
         try:
-            response = await self._http.request(method, path, json=body, params=query, timeout=timeout)
+            yield
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise Unreachable(f"nothing answers at {base}. Start the service with `xmemory serve`.") from error
         except httpx.TimeoutException as error:
             raise ToolError(f"no reply from {base}{path} within {seconds:.0f} s") from error
         except httpx.TransportError as error:
             raise Unreachable(f"the connection to {base} broke off: {type(error).__name__}") from error
-        if not response.is_success:
-            raise _refusal(response)
-        return _document(response)
 
 
 @asynccontextmanager
-async def connect(url: str) -> AsyncIterator[Client]:
-    """A client of the service at `url`, for as long as the context lasts. Raises ToolError for what is no URL."""
+async def connect(url: str, key: str | None = None) -> AsyncIterator[Client]:
+    """A client of the service at `url`, for as long as the context lasts; it shows `key` with every request.
+
+    Raises ToolError for what is no URL, and for what cannot be a key.
+    """
     try:
         base = httpx.URL(url)
     except httpx.InvalidURL as error:
         raise ToolError(f"{url} is no URL: {error}") from error
     if base.scheme not in ("http", "https") or not base.host:
         raise ToolError(f"{url} is no URL of a service: write it like http://127.0.0.1:8000")
-    async with httpx.AsyncClient(base_url=base) as http:
+    if key is not None and not KEY_FORM.fullmatch(key):
+        raise ToolError("the key has characters that no key has: was something else copied with it?")
+    headers = None if key is None else {"Authorization": f"Bearer {key}"}
+    async with httpx.AsyncClient(base_url=base, headers=headers) as http:
         yield Client(http)
 
 
@@ -212,6 +271,12 @@ def _read(kind: type[ReplyT], document: object, path: str) -> ReplyT:
         raise ToolError(f"{path} answered in a form we do not know: {place}: {first['msg']}") from error
 
 
+def _rest(response: httpx.Response) -> float | None:
+    """How long the service wants to be left alone, in seconds."""
+    value = response.headers.get("Retry-After", "")
+    return float(value) if value.isdigit() else None
+
+
 def _refusal(response: httpx.Response) -> Refused:
     """The problem document as an error; other bodies in their first words."""
     try:
@@ -220,4 +285,6 @@ def _refusal(response: httpx.Response) -> Refused:
         fields = [(str(field["pointer"]), str(field["detail"])) for field in problem.get("errors") or ()]
     except (ValueError, KeyError, TypeError, AttributeError):
         return Refused(response.status_code, response.reason_phrase, response.text[:200])
-    return Refused(response.status_code, title, detail, fields)
+    if response.status_code == httpx.codes.UNAUTHORIZED:
+        detail = f"{detail}. The commands take one as --key or XMEMORY_KEY."
+    return Refused(response.status_code, title, detail, fields, _rest(response))

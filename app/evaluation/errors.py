@@ -20,10 +20,21 @@ class BadDataset(ToolError):
 
 
 class Refused(ToolError):
-    """The service answered with a problem document. `status` is the HTTP status."""
+    """The service answered with a problem document. `status` is the HTTP status.
 
-    def __init__(self, status: int, title: str, detail: str, fields: Sequence[tuple[str, str]] = ()) -> None:
+    `retry_after` is how many seconds to wait before the same may go well; None if it will not.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        title: str,
+        detail: str,
+        fields: Sequence[tuple[str, str]] = (),
+        retry_after: float | None = None,
+    ) -> None:
         lines = [f"{title} ({status})" + (f": {detail}" if detail and detail != title else "")]
         lines += [f"  {pointer}: {problem}" for pointer, problem in fields if f"{pointer}: {problem}" not in detail]
         super().__init__("\n".join(lines))
         self.status = status
+        self.retry_after = retry_after

@@ -2,21 +2,22 @@
 
 Both people are human, so both have the role `user` and are told apart by name. All turns of a session bear one
 time in the data; here they are one second apart, so that their order shows in the times too. A turn's
-`dia_id` becomes the message's external id. The times have no zone and are taken as UTC.
+`dia_id` becomes the message's external id. The times have no zone and are taken as UTC. The data's `observation`
+entries, facts that a language model drew from each session, are kept as statements.
 """
 
 import hashlib
-import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Set
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from app.domain.messages import Draft, Image, Role
+from app.evaluation.datasets import Conversation, Dataset, Fault, Noted, Question, Wrong, answer_of
 from app.evaluation.errors import BadDataset
+from app.evaluation.fields import may, need, read_bytes, read_json
 
 SESSION = re.compile(r"session_(\d+)")
 SESSION_TIME = "%I:%M %p on %d %B, %Y"  # 1:56 pm on 8 May, 2023
@@ -26,125 +27,131 @@ CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 
 UNANSWERABLE = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question. `number` counts from 1 in its conversation.
-
-    `evidence` are the external ids of the messages that carry the answer, each once; `dropped` those that the
-    data names but that do not exist. `answer` is None for the unanswerable ones.
-    """
-
-    number: int
-    text: str
-    category: int
-    answer: str | None
-    evidence: tuple[str, ...]
-    dropped: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Conversation:
-    """A conversation with its questions. `number` counts from 1 in the file."""
-
-    number: int
-    name: str
-    messages: tuple[Draft, ...]
-    questions: tuple[Question, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Dataset:
-    """A file's conversations. `sha256` is of the file's bytes, in hex."""
-
-    conversations: tuple[Conversation, ...]
-    sha256: str
-
-    def pick(self, numbers: Sequence[int]) -> tuple[Conversation, ...]:
-        """The conversations with these numbers; all of them for none. Raises BadDataset for one not there."""
-        there = {conversation.number: conversation for conversation in self.conversations}
-        missing = [number for number in numbers if number not in there]
-        if missing:
-            raise BadDataset(f"there is no conversation {missing[0]}: the file has 1 to {len(there)}")
-        return tuple(there[number] for number in dict.fromkeys(numbers)) if numbers else self.conversations
-
-
 def load(path: Path) -> Dataset:
     """Read a file. Blocking. Raises BadDataset, naming the place, for what is not in the format."""
-    try:
-        content = path.read_bytes()
-        document = json.loads(content)
-    except OSError as error:
-        raise BadDataset(f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise BadDataset(f"{path} is not JSON: {error}") from error
-    return Dataset(parse(document), hashlib.sha256(content).hexdigest())
+    content = read_bytes(path)
+    conversations, faults = parse(read_json(content, str(path)))
+    return Dataset("locomo", conversations, hashlib.sha256(content).hexdigest(), faults)
 
 
-def parse(document: object) -> tuple[Conversation, ...]:
-    """The conversations of a parsed file. Raises BadDataset as `load` does."""
+def parse(document: object) -> tuple[tuple[Conversation, ...], tuple[Fault, ...]]:
+    """The conversations of a parsed file, and what is wrong with their questions. Raises BadDataset as `load` does."""
     if not isinstance(document, list) or not document:
         raise BadDataset("the file must hold a list of conversations")
-    return tuple(_conversation(number, sample) for number, sample in enumerate(document, 1))
+    faults: list[Fault] = []
+    found = tuple(_conversation(number, sample, faults) for number, sample in enumerate(document, 1))
+    name, times = Counter(conversation.name for conversation in found).most_common(1)[0]
+    if times > 1:
+        raise BadDataset(f"the sample_id {name} stands for two conversations")
+    return found, tuple(faults)
 
 
-def _conversation(number: int, sample: object) -> Conversation:
+def _conversation(number: int, sample: object, faults: list[Fault]) -> Conversation:
     place = f"conversation {number}"
-    held = _need(sample, "conversation", dict, place)
-    name = sample.get("sample_id", f"conversation-{number}") if isinstance(sample, dict) else ""
-    messages = tuple(_messages(held, place))
-    if not messages:
+    held = need(sample, "conversation", dict, place)
+    name = may(sample, "sample_id", place) or f"conversation-{number}"
+    sessions = tuple(_sessions(held, place, faults))
+    if not sessions:
         raise BadDataset(f"{place}: no session has a turn")
-    ids = Counter(message.external_id or "" for message in messages)
+    ids = Counter(message.external_id or "" for session in sessions for message in session)
     id, times = ids.most_common(1)[0]
     if times > 1:
         raise BadDataset(f"{place}: the dia_id {id} stands for two turns")
-    asked = _need(sample, "qa", list, place)
-    questions = tuple(
-        _question(count, item, ids.keys(), f"{place}, question {count}") for count, item in enumerate(asked, 1)
-    )
-    return Conversation(number, str(name), messages, questions)
+    questions = tuple(_questions(need(sample, "qa", list, place), ids.keys(), place, faults))
+    return Conversation(number, name, sessions, questions, tuple(_noted(sample, ids.keys(), place, faults)))
 
 
-def _messages(held: Mapping[str, Any], place: str) -> Iterator[Draft]:
+def _sessions(held: Mapping[str, Any], place: str, faults: list[Fault]) -> Iterator[tuple[Draft, ...]]:
     found = [int(match[1]) for match in map(SESSION.fullmatch, held) if match]
     for session in sorted(found):
         here = f"{place}, session_{session}"
-        start = _time(_need(held, f"session_{session}_date_time", str, place), here)
-        for count, turn in enumerate(_need(held, f"session_{session}", list, place)):
-            yield _message(turn, start + count * TURN_STEP, f"{here}, turn {count + 1}")
+        turns = need(held, f"session_{session}", list, place)
+        if not turns:
+            faults.append(Fault(Wrong.EMPTY_SESSION, here))
+            continue
+        start = _time(need(held, f"session_{session}_date_time", str, place), here)
+        drafts = [_message(turn, start + n * TURN_STEP, f"{here}, turn {n + 1}") for n, turn in enumerate(turns)]
+        blank = [draft for draft in drafts if not draft.content.strip() and not draft.images]
+        faults += [Fault(Wrong.BLANK_MESSAGE, here, draft.external_id or "") for draft in blank]
+        if len(blank) < len(drafts):
+            yield tuple(draft for draft in drafts if draft not in blank)
 
 
 def _message(turn: object, occurred_at: datetime, place: str) -> Draft:
-    caption = _may(turn, "blip_caption", place)
-    query = _may(turn, "query", place)
+    caption = may(turn, "blip_caption", place)
+    query = may(turn, "query", place)
     return Draft(
         role=Role.USER,
-        content=_need(turn, "text", str, place),
-        external_id=_need(turn, "dia_id", str, place),
-        speaker=_need(turn, "speaker", str, place),
+        content=need(turn, "text", str, place),
+        external_id=need(turn, "dia_id", str, place),
+        speaker=need(turn, "speaker", str, place),
         occurred_at=occurred_at,
         images=() if caption is None else (Image(caption, query),),
     )
 
 
-def _question(number: int, item: object, ids: Set[str], place: str) -> Question:
-    category = _need(item, "category", int, place)
+def _questions(asked: list[object], ids: Set[str], place: str, faults: list[Fault]) -> Iterator[Question]:
+    for number, item in enumerate(asked, 1):
+        here = f"{place}, question {number}"
+        try:
+            question, wrong = _question(number, item, ids, here)
+        except BadDataset as error:
+            faults.append(Fault(Wrong.UNREADABLE_QUESTION, here, str(error).removeprefix(f"{here}: ")))
+            continue
+        faults += wrong
+        yield question
+
+
+def _question(number: int, item: object, ids: Set[str], place: str) -> tuple[Question, list[Fault]]:
+    category = need(item, "category", int, place)
     if category not in CATEGORIES:
         raise BadDataset(f"{place}: category {category} is not one of 1 to 5")
-    answer = item.get("answer") if isinstance(item, dict) else None
+    text = need(item, "question", str, place)
+    if not text.strip():
+        raise BadDataset(f"{place}: question is blank")
+    answerable = category != UNANSWERABLE
+    answer, wrong = answer_of(item.get("answer") if isinstance(item, dict) else None, answerable=answerable)
+    named = _ids(need(item, "evidence", list, place), place)
+    evidence = tuple(id for id in named if id in ids)
+    faults = [Fault(Wrong.EVIDENCE_NOT_THERE, place, id) for id in named if id not in ids]
+    faults += [] if wrong is None else [Fault(wrong, place)]
+    faults += [] if evidence or not answerable else [Fault(Wrong.NO_EVIDENCE, place)]
+    return Question(number, text, CATEGORIES[category], answer, evidence, answerable), faults
+
+
+def _ids(entries: list[object], place: str) -> list[str]:
+    """The ids that a list names, each once; several may stand in one text."""
     named: dict[str, None] = {}
-    for entry in _need(item, "evidence", list, place):
+    for entry in entries:
         if not isinstance(entry, str):
             raise BadDataset(f"{place}: evidence must be a list of texts")
         named |= dict.fromkeys(filter(None, ID_SEPARATORS.split(entry)))
-    return Question(
-        number=number,
-        text=_need(item, "question", str, place),
-        category=category,
-        answer=None if answer is None else str(answer),
-        evidence=tuple(id for id in named if id in ids),
-        dropped=tuple(id for id in named if id not in ids),
-    )
+    return list(named)
+
+
+def _noted(sample: object, ids: Set[str], place: str, faults: list[Fault]) -> Iterator[Noted]:
+    """The `observation` entries: by session, by speaker, a list of [text, id or ids]."""
+    if not isinstance(sample, dict) or sample.get("observation") is None:
+        return
+    for session, by_speaker in need(sample, "observation", dict, place).items():
+        for speaker, entries in by_speaker.items() if isinstance(by_speaker, dict) else ():
+            for number, entry in enumerate(entries if isinstance(entries, list) else (), 1):
+                noted = _note(entry, ids)
+                if noted is None:
+                    here = f"{place}, {session}, {speaker}, entry {number}"
+                    faults.append(Fault(Wrong.UNREADABLE_STATEMENT, here))
+                else:
+                    yield noted
+
+
+def _note(entry: object, ids: Set[str]) -> Noted | None:
+    if not isinstance(entry, list) or len(entry) != 2 or not isinstance(entry[0], str) or not entry[0].strip():
+        return None
+    named = entry[1] if isinstance(entry[1], list) else [entry[1]]
+    if not all(isinstance(id, str) for id in named):
+        return None
+    there = tuple(id for id in _ids(named, "") if id in ids)
+    return Noted(entry[0], there) if there else None
 
 
 def _time(text: str, place: str) -> datetime:
@@ -152,25 +159,3 @@ def _time(text: str, place: str) -> datetime:
         return datetime.strptime(text.strip(), SESSION_TIME).replace(tzinfo=UTC)
     except ValueError as error:
         raise BadDataset(f'{place}: "{text}" is no time like "1:56 pm on 8 May, 2023"') from error
-
-
-def _need(holder: object, key: str, kind: type, place: str) -> Any:  # noqa: ANN401  (JSON)
-    if not isinstance(holder, dict):
-        raise BadDataset(f"{place}: must be an object")
-    if key not in holder:
-        raise BadDataset(f"{place}: {key} is missing")
-    value = holder[key]
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise BadDataset(f"{place}: {key} must be a JSON {_JSON_NAMES[kind]}")
-    return value
-
-
-def _may(holder: object, key: str, place: str) -> str | None:
-    """A text that may be missing; a blank one counts as missing."""
-    if not isinstance(holder, dict) or holder.get(key) is None:
-        return None
-    text: str = _need(holder, key, str, place)
-    return text if text.strip() else None
-
-
-_JSON_NAMES: Mapping[type, str] = {dict: "object", list: "array", str: "string", int: "integer"}

@@ -1,15 +1,38 @@
-"""How good evidence and answers are. Pure; every share lies in 0–1."""
+"""How good evidence is, and how well confidence tells what can be answered. Pure; every share lies in 0–1."""
 
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from app.domain.messages import Draft, body
+from app.domain.text import terms
 
-_TOKEN = re.compile(r"\w+|[^\w\s]")
-STOPS = str.maketrans(".,!?", "    ")
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of evidence that was handed out: its words, its tokens, the external ids of its messages."""
+
+    text: str
+    tokens: int
+    messages: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """How the blocks, best first, bring the words of the gold answer: the published measure of density and redundancy.
+
+    A word is an index term, so stop words do not count and "paints" is "painting". `words` is the share of them that
+    stand in any block; `blocks` and `tokens` are what it takes until all of them stood, None if they never do.
+    `two` and `many` are the shares of the blocks with exactly two and with three or more of them.
+    """
+
+    words: float
+    blocks: int | None
+    tokens: int | None
+    two: float
+    many: float
 
 
 def recall(evidence: Collection[str], found: Collection[str]) -> float:
@@ -28,25 +51,41 @@ def density(evidence: Sequence[str], context: str) -> float:
     return sum(map(len, _standing(evidence, context))) / length if length else 0.0
 
 
-def word_f1(expected: str, given: str) -> float:
-    """Harmonic mean of precision and recall of the different words, as LoCoMo's memory papers count them.
-
-    Lower-case; `. , ! ?` are spaces; no other normalising: "2" is not "two".
-    """
-    left, right = _words(expected), _words(given)
-    shared = len(left & right)
-    return 2 * shared / (len(left) + len(right)) if shared else 0.0
+def precision(evidence: Collection[str], found: Collection[str]) -> float:
+    """Share of the messages that were handed out that are evidence; 0 if none was."""
+    return len(set(evidence) & set(found)) / len(set(found)) if found else 0.0
 
 
-def bleu_1(expected: str, given: str) -> float:
-    """BLEU of single words and marks, lower-case, with the brevity penalty; 0 without a word in common."""
-    left, right = Counter(_TOKEN.findall(expected.lower())), Counter(_TOKEN.findall(given.lower()))
-    length, wanted = right.total(), left.total()
-    shared = (left & right).total()
-    if not shared:
-        return 0.0
-    penalty = 1.0 if length > wanted else math.exp(1 - wanted / length)
-    return penalty * shared / length
+def tokens_to_evidence(evidence: Collection[str], blocks: Sequence[Block]) -> int | None:
+    """Tokens of the blocks, best first, until every evidence message is in one; None if one never is."""
+    missing, tokens = set(evidence), 0
+    for block in blocks:
+        tokens += block.tokens
+        missing -= block.messages
+        if not missing:
+            return tokens
+    return None
+
+
+def cover(answer: str, blocks: Sequence[Block]) -> Cover | None:
+    """How the blocks bring the answer's words; None for an answer of stop words."""
+    wanted = set(terms(answer))
+    if not wanted:
+        return None
+    hits = [wanted.intersection(terms(block.text)) for block in blocks]
+    stood: set[str] = set()
+    needed: int | None = None
+    for count, words in enumerate(hits, 1):
+        stood |= words
+        if needed is None and stood == wanted:
+            needed = count
+    return Cover(
+        words=len(stood) / len(wanted),
+        blocks=needed,
+        tokens=None if needed is None else sum(block.tokens for block in blocks[:needed]),
+        two=_share([len(words) == 2 for words in hits]),
+        many=_share([len(words) > 2 for words in hits]),
+    )
 
 
 def auroc(lower: Sequence[float], higher: Sequence[float]) -> float | None:
@@ -87,5 +126,5 @@ def _standing(texts: Sequence[str], context: str) -> list[str]:
     return [text for text in map(collapse, texts) if re.search(rf"(?<!\w){re.escape(text)}(?!\w)", held)]
 
 
-def _words(text: str) -> set[str]:
-    return set(text.lower().translate(STOPS).split())
+def _share(flags: Sequence[bool]) -> float:
+    return sum(flags) / len(flags) if flags else 0.0

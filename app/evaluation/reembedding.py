@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import typer
 
 from app.evaluation import wire
 from app.evaluation.client import STALLED_SECONDS, Client, connect
-from app.evaluation.commands import DEFAULT_URL, Url
+from app.evaluation.commands import DEFAULT_URL, Key, Url
 from app.evaluation.errors import Refused, ToolError
 from app.evaluation.terminal import err, out, progress, run
 
@@ -31,6 +32,7 @@ def reembed(
         str | None, typer.Option(help="The profile to change to. Default: that of XMEMORY_EMBEDDER_NEXT.")
     ] = None,
     url: Url = DEFAULT_URL,
+    key: Key = None,
 ) -> None:
     """Change the embedding model of a running service, which goes on answering meanwhile.
 
@@ -39,11 +41,11 @@ def reembed(
     The service has the present model as XMEMORY_EMBEDDER and the new one as XMEMORY_EMBEDDER_NEXT. The command may be
     stopped and started again at any time: the work goes on where it was.
     """
-    run(_change(tuple(namespace or ()), profile, url))
+    run(_change(tuple(namespace or ()), profile, connect(url, key)))
 
 
-async def _change(only: Sequence[str], profile: str | None, url: str) -> None:
-    async with connect(url) as client:
+async def _change(only: Sequence[str], profile: str | None, service: AbstractAsyncContextManager[Client]) -> None:
+    async with service as client:
         version = await client.version()
         wanted = profile or version.embedding_profile_next or version.embedding_profile
         found = [await client.namespace(name) for name in only] or await client.namespaces()

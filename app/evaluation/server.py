@@ -1,6 +1,7 @@
 """A server of our own for as long as a tool needs one: the same `xmemory serve`, as a process."""
 
 import asyncio
+import shutil
 import socket
 import sys
 from collections.abc import AsyncIterator, Mapping
@@ -27,7 +28,7 @@ async def embedded(database_url: str | None = None, settings: Mapping[str, str] 
     Args:
         database_url: the database; a temporary SQLite file if None.
         settings: further settings by name ("EMBEDDER": "scripted"). What the environment and `.env` set
-            holds too, except for the database, the address and the worker.
+            holds too, except for the database, the address, the worker, and keys: nobody else comes here.
 
     Raises ServerDied, with the last lines of its log, if it ends or is not ready within START_SECONDS.
     """
@@ -41,6 +42,8 @@ async def embedded(database_url: str | None = None, settings: Mapping[str, str] 
             "HOST": LOOPBACK,
             "PORT": str(port),
             "WORKER": "inline",
+            "AUTH": "off",
+            "ADMIN_KEY": "",
         }
         process = await _start(given, log)
         try:
@@ -63,11 +66,17 @@ async def service(url: str | None) -> AsyncIterator[str]:
 async def _start(settings: Mapping[str, str], log: Path) -> asyncio.subprocess.Process:
     # env(1) adds to our environment without reading it: that is left to app/settings.py.
     assignments = [f"XMEMORY_{name}={value}" for name, value in settings.items()]
-    command = ["/usr/bin/env", *assignments, sys.executable, "-m", "app.cli", "serve"]
+    command = [*_dying_with_us(), "/usr/bin/env", *assignments, sys.executable, "-m", "app.cli", "serve"]
     with log.open("wb") as output:
         return await asyncio.create_subprocess_exec(
             *command, stdin=asyncio.subprocess.DEVNULL, stdout=output, stderr=asyncio.subprocess.STDOUT
         )
+
+
+def _dying_with_us() -> list[str]:
+    """The kernel kills the server when we are killed: it must not stay behind, and hold its database. Linux only."""
+    setpriv = shutil.which("setpriv")
+    return [] if setpriv is None else [setpriv, "--pdeathsig", "KILL"]
 
 
 async def _ready(process: asyncio.subprocess.Process, url: str, log: Path) -> None:

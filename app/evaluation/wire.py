@@ -47,6 +47,7 @@ class Status(Reply):
     pending_jobs: int
     failed_jobs: int
     sequence: int
+    usage: dict[str, dict[str, Any]]
 
 
 class Version(Reply):
@@ -56,6 +57,8 @@ class Version(Reply):
     embedding_profile: str
     embedding_profile_next: str | None
     chat: str
+    chat_model: str | None
+    chat_revision: str | None
     database: str
 
 
@@ -69,12 +72,38 @@ class Job(Reply):
     result: dict[str, Any] | None
 
 
+class Imported(Reply):
+    """A file that was taken, and the job that works on it."""
+
+    mode: str
+    job: str
+
+
 class Namespace(Reply):
     """A namespace, and by which vectors it is read; the second profile is that which others are made for."""
 
     name: str
     embedding_profile: str
     embedding_profile_next: str | None
+
+
+class Key(Reply):
+    """A key, without what opens anything."""
+
+    id: str
+    name: str
+    scopes: list[str]
+    namespaces: list[str]
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    last_used_at: datetime | None
+
+
+class CreatedKey(Reply):
+    """A new key, for the one time that it can be seen."""
+
+    id: str
+    key: str
 
 
 class Ordered(Reply):
@@ -119,6 +148,13 @@ class Statement(Reply):
     messages: list[Reference]
 
 
+class Decided(Reply):
+    """What became of a statement that was posted: new, reinforced, or refused for a reason."""
+
+    outcome: str
+    reason: str | None
+
+
 class Theme(Reply):
     """A group of statements."""
 
@@ -130,13 +166,17 @@ class Item(Reply):
     """A piece of evidence."""
 
     level: str
+    text: str
+    score: float
+    tokens: int
     messages: list[Reference]
 
 
 class Gate(Reply):
-    """By which measure items were opened."""
+    """By which measure items were opened, and how many were tested."""
 
     measure: str
+    probes: int
 
 
 class Found(Reply):
@@ -147,6 +187,7 @@ class Found(Reply):
     tokens: int
     tokenizer: str
     gate: Gate
+    trace: dict[str, Any] | None = None
 
 
 class Citation(Reply):
@@ -157,6 +198,20 @@ class Citation(Reply):
     quote: str
 
 
+class StageUsage(Reply):
+    """What was used of a model for one kind of call."""
+
+    calls: int
+    tokens_in: int
+    tokens_out: int
+
+
+class Usage(Reply):
+    """What was used of models."""
+
+    stages: dict[str, StageUsage]
+
+
 class Answer(Found):
     """An answer with its evidence, or an abstention with its reason."""
 
@@ -165,6 +220,7 @@ class Answer(Found):
     reason: str | None
     confidence: float = Field(ge=0, le=1)
     citations: list[Citation]
+    usage: Usage
 
 
 def message_body(draft: Draft) -> dict[str, Any]:

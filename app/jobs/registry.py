@@ -20,6 +20,7 @@ class Retry:
     attempts: int = 5  # that end in an error; an outage of half a minute passes unnoticed; a longer one is shown
     first_delay: timedelta = timedelta(seconds=2)
     factor: float = 2.0
+    longest_delay: timedelta = timedelta(minutes=1)  # between two attempts, however many there were
     longest_rest: timedelta = timedelta(hours=1)  # that a model may ask for; a mistaken answer must not park a job
     jitter: float = 0.2  # of the delay, at most, on top: jobs that failed together do not come back together
 
@@ -29,7 +30,8 @@ class Retry:
         if not retryable or attempt >= self.attempts:
             return None
         spread = 1.0 + random.uniform(0.0, self.jitter)  # noqa: S311  (no secret)
-        return max(self.first_delay * self.factor ** (attempt - 1), self._rest(error)) * spread
+        own = min(self.first_delay.total_seconds() * self.factor ** (attempt - 1), self.longest_delay.total_seconds())
+        return max(timedelta(seconds=own), self._rest(error)) * spread
 
     def _rest(self, error: Exception) -> timedelta:
         """How long a model asks to be left alone."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from app.domain.errors import AppError, NotFound, StoreUnavailable
+from app.domain.errors import AppError, Discarded, NotFound, StoreUnavailable
 from app.domain.ids import NamespaceId
 from app.domain.jobs import Attempt, Step, Unfinished
 from app.jobs.registry import JobKind
@@ -25,6 +25,8 @@ from app.telemetry.metrics import Metrics
 from app.telemetry.usage import Meter, metering
 
 log = logging.getLogger(__name__)
+
+DISCARDED_REST = timedelta(seconds=1)  # so that a step does not chase after many deletions, one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +175,8 @@ class Runner:
         return "succeeded" if held else "discarded"
 
     async def _settle_error(self, attempt: Attempt, error: Exception, meter: Meter) -> str:
+        if isinstance(error, Discarded):
+            return await self._settle_discarded(attempt, meter)
         cause = describe(error)
         delay = self._kinds[attempt.job.kind].retry.delay(error, attempt.job.failures + 1)
         log.warning(
@@ -188,6 +192,12 @@ class Runner:
         due = self._clock() + delay
         held = await self._settle(attempt, meter, lambda unit: unit.jobs.postpone(attempt, cause, due, used))
         return "retried" if held else "discarded"
+
+    async def _settle_discarded(self, attempt: Attempt, meter: Meter) -> str:
+        """What the step had read was erased meanwhile. That is no failure, however often: soon it runs again."""
+        far, soon = Unfinished(attempt.job.result or {}), self._clock() + DISCARDED_REST
+        await self._settle(attempt, meter, lambda unit: unit.jobs.step_back(attempt, far, soon, meter.total))
+        return "discarded"
 
     async def _settle(self, attempt: Attempt, meter: Meter, write: Callable[[WriteUnit], Awaitable[bool]]) -> bool:
         """Write how an attempt ended, and what it used of the models.

@@ -1,16 +1,17 @@
 """A language model behind an OpenAI-compatible endpoint: OpenAI, vLLM, llama.cpp, Ollama and their like."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 from app.domain.chat import Prompt, Reply, Scored
 from app.domain.errors import ContextOverflow, ProviderRefused, ProviderRejected, ProviderUnavailable, UnusableReply
 from app.domain.text import TOKENIZER, count_tokens
 from app.providers.chat_manner import COMPLETIONS, THINKING_TOKENS, Manner, discover
-from app.providers.chat_replies import choice_of, finish_of, logprobs_of, text_of, tokens_of
+from app.providers.chat_replies import Growing, choice_of, finish_of, logprobs_of, text_of, tokens_of
 from app.providers.endpoint import Endpoint, Patience
-from app.providers.protocols import Capabilities, Scoring, Structured
+from app.providers.protocols import Capabilities, Heard, Scoring, Structured
 from app.providers.schemas import name_of, with_schema
 from app.providers.specs import ChatSpec
 
@@ -18,6 +19,8 @@ TEMPLATE_TOKENS = 16  # what an endpoint's chat template puts around two message
 RESERVED_SHARE = 8  # an eighth of the window, and at most so many tokens, are kept for a schema in the prompt:
 RESERVED_TOKENS = 1024  # whoever fills a prompt up to the window that we tell must not overflow the real one
 PROBES_AT_ONCE = 8  # of one scoring; the same number of connections
+
+STREAMED: Mapping[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
 
 _FORMS = (Structured.SCHEMA, Structured.JSON, Structured.PLAIN)  # from the surest down
 
@@ -34,6 +37,7 @@ class OpenAIChat:
         self._window = window
         self._seconds = seconds
         self._discovery: asyncio.Task[Manner] | None = None
+        self._streams = True  # as far as anybody knows
         self._forms: dict[str, Structured] = {}
         """By schema: the form that passed where the usual one was refused."""
 
@@ -49,7 +53,7 @@ class OpenAIChat:
         """An estimate: an endpoint's tokenizer is not at hand."""
         return count_tokens(text)
 
-    async def reply(self, prompt: Prompt) -> Reply:
+    async def reply(self, prompt: Prompt, heard: Heard | None = None) -> Reply:
         """One reply. Where a schema is refused that once was not, a looser form is tried, and kept if it passes."""
         manner = await self._manner()
         name = name_of(prompt.schema or {})
@@ -57,7 +61,7 @@ class OpenAIChat:
         refused: ProviderRejected | None = None
         for form in _FORMS[_FORMS.index(first) :] if prompt.schema else (Structured.PLAIN,):
             try:
-                reply = await self._ask(manner, form, prompt)
+                reply = await self._ask(manner, form, prompt, heard)
             except ProviderRejected as error:
                 refused = refused or error
                 continue
@@ -81,16 +85,29 @@ class OpenAIChat:
             self._discovery.cancel()
         self._endpoint.close()
 
-    async def _ask(self, manner: Manner, form: Structured, prompt: Prompt) -> Reply:
+    async def _ask(self, manner: Manner, form: Structured, prompt: Prompt, heard: Heard | None) -> Reply:
         in_prompt = prompt.system if prompt.schema is None else with_schema(prompt.system, prompt.schema)
         read = _sized(manner, in_prompt, prompt.user, prompt.max_tokens)
         room = min(THINKING_TOKENS, manner.window - read - prompt.max_tokens) if manner.thinks else 0
-        body = await self._endpoint.post(COMPLETIONS, manner.structured_body(form, prompt, prompt.max_tokens + room))
+        body = await self._complete(manner.structured_body(form, prompt, prompt.max_tokens + room), heard)
         choice = choice_of(body)
         text = text_of(choice)
         if prompt.schema is None and not text.strip():
             raise UnusableReply("the model's reply is empty")
         return Reply(text, finish_of(choice), tokens_of(body, read, choice))
+
+    async def _complete(self, request: Mapping[str, Any], heard: Heard | None) -> Mapping[str, Any]:
+        """The endpoint's answer, told of as it comes; at once where it refuses to stream."""
+        if heard is None or not self._streams:
+            return await self._endpoint.post(COMPLETIONS, request)
+        growing = Growing(heard)
+        try:
+            await self._endpoint.stream(COMPLETIONS, {**request, **STREAMED}, growing.take)
+        except ProviderRejected:
+            whole = await self._endpoint.post(COMPLETIONS, request)  # raises the same if that was not the reason
+            self._streams = False
+            return whole
+        return growing.body()
 
     async def _manner(self) -> Manner:
         """Found out by the first who asks; others wait for the same calls, and none of them can cut those short."""

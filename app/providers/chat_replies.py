@@ -5,11 +5,43 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.domain.chat import Finish, Tokens
-from app.domain.errors import ProviderRefused, UnusableReply
+from app.domain.errors import ProviderRefused, ProviderUnavailable, UnusableReply
 from app.domain.text import count_tokens
+from app.providers.protocols import Heard
 
 _CUT_OFF = {"length", "max_tokens", "model_length"}  # finish reasons
 _REASONING = ("reasoning_content", "reasoning")  # where endpoints put what a model thought
+
+
+class Growing:
+    """A chat completion that comes in parts. `heard` is told of the text, each time there is more."""
+
+    def __init__(self, heard: Heard) -> None:
+        self._heard = heard
+        self._said = dict.fromkeys(("content", *_REASONING, "refusal"), "")
+        self._ended: object = None
+        self._rest: dict[str, Any] = {}
+
+    def take(self, part: Mapping[str, Any]) -> None:
+        """Add a part."""
+        self._rest |= {key: value for key, value in part.items() if value is not None and key != "choices"}
+        choices = part.get("choices")
+        choice = choices[0] if isinstance(choices, Sequence) and choices else None
+        if not isinstance(choice, Mapping):
+            return  # such as the last part of all, which only counts tokens
+        self._ended = choice.get("finish_reason") or self._ended
+        said = choice.get("delta") or choice.get("message")  # the latter of an endpoint that does not stream
+        if isinstance(said, Mapping):
+            for name in self._said:
+                self._said[name] += _text(said.get(name))
+            if self._said["content"]:
+                self._heard(self._said["content"])
+
+    def body(self) -> Mapping[str, Any]:
+        """The same as if it had come at once. Raises ProviderUnavailable if its end is missing."""
+        if self._ended is None:
+            raise ProviderUnavailable("the language model's reply was cut before its end")
+        return self._rest | {"choices": [{"message": self._said, "finish_reason": self._ended}]}
 
 
 def choice_of(body: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -11,9 +11,10 @@ from app.providers.causal.engine import Engine
 from app.providers.causal.lane import Lane
 from app.providers.causal.loading import Loaded, load_model
 from app.providers.causal.rows import Prefix, Row, Said
-from app.providers.protocols import Capabilities, Structured
+from app.providers.protocols import Capabilities, Heard, Structured
 from app.providers.specs import ChatSpec
 
+UNFINISHED = "\ufffd"  # stands at the end for a character of which not all bytes are there yet
 KEPT_TOKENS = 16_384  # of shared beginnings, of all requests together; further ones are read with every probe
 
 
@@ -40,9 +41,10 @@ class TransformersChat:
         """Tokens of a text, by the model's own tokenizer."""
         return len(self._loaded.words.of_text(text))
 
-    async def reply(self, prompt: Prompt) -> Reply:
+    async def reply(self, prompt: Prompt, heard: Heard | None = None) -> Reply:
         """The likeliest reply, held to the prompt's schema also where it is cut off, if at all possible."""
         row = await asyncio.to_thread(self._row, prompt)
+        row.heard = None if heard is None else self._telling(heard)
         [said] = await self._lane.run([row])
         text = self._loaded.words.to_text(said.tokens)
         if row.constraint is not None:
@@ -69,6 +71,15 @@ class TransformersChat:
     def close(self) -> None:
         """End the thread; whoever waits for a reply is told."""
         self._lane.close()
+
+    def _telling(self, heard: Heard) -> Callable[[Sequence[int]], None]:
+        loop = asyncio.get_running_loop()
+
+        def tell(tokens: Sequence[int]) -> None:
+            text = self._loaded.words.to_text(tokens).rstrip(UNFINISHED)
+            loop.call_soon_threadsafe(heard, text)
+
+        return tell
 
     def _row(self, prompt: Prompt) -> Row:
         tokens = self._loaded.prompt(prompt.system, prompt.user, prompt.max_tokens)

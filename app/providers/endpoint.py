@@ -8,13 +8,14 @@ import json
 import math
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from openai import APIConnectionError, APIStatusError, APITimeoutError, AsyncOpenAI, Timeout
+from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError, AsyncOpenAI, AsyncStream, Timeout
 
 from app.domain.errors import (
     AppError,
@@ -42,6 +43,7 @@ _OVERFLOWING = {400, 422, 500}  # statuses with which endpoints say that a promp
 _WAITING = {408, 409, 429}  # statuses below 500 that go away
 _REJECTING = {400, 422, 501}
 _CONTENT = {"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation", "moderation_blocked"}
+_EVENTS = "text/event-stream"
 _BROKEN_JSON = "json_validate_failed"  # the model, held to JSON, wrote something else
 
 
@@ -72,6 +74,22 @@ class Endpoint:
         """The reply to `body`, an object. Raises ProviderUnavailable, ContextOverflow, ProviderRefused."""
         return await self._call("post", path, body)
 
+    async def stream(self, path: str, body: Mapping[str, Any], take: Callable[[Mapping[str, Any]], None]) -> None:
+        """Hand on the parts of the reply to `body` as they come; an endpoint that does not stream gives one: the whole.
+
+        Raises as `post`.
+        """
+        with self._faults():
+            parts = await self._client.post(
+                path, cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object]
+            )
+            async with parts:
+                if _EVENTS not in parts.response.headers.get("content-type", ""):
+                    take(self._without_error(json.loads(await parts.response.aread())))
+                    return
+                async for part in parts:
+                    take(self._without_error(part))
+
     async def get(self, path: str) -> Mapping[str, Any]:
         """What stands at `path`, an object. Raises as `post`."""
         return await self._call("get", path, None)
@@ -84,13 +102,20 @@ class Endpoint:
             return
 
     async def _call(self, method: str, path: str, body: Mapping[str, Any] | None) -> Mapping[str, Any]:
-        try:
+        with self._faults():
             if method == "get":
                 found = await self._client.get(path, cast_to=object)
             else:
                 found = await self._client.post(path, cast_to=object, body=body)
             if isinstance(found, str):  # the SDK decodes only what is declared to be JSON
                 found = json.loads(found)
+            return self._without_error(found)
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        """What goes wrong with a call, as the service's own errors."""
+        try:
+            yield
         except APITimeoutError:
             raise ProviderUnavailable(f"{self._what} did not answer in time") from None
         except APIConnectionError:
@@ -98,17 +123,17 @@ class Endpoint:
         except APIStatusError as error:
             retry_after = _retry_after(error.response.headers)
             raise self._fault(error.status_code, error.body, retry_after) from None
+        except APIError as error:  # in the middle of a stream
+            raise self._fault(_status_of(error.body), error.body, None) from None
         except ValueError:
             raise ProviderUnavailable(f"something else than {self._what} answered: no JSON") from None
-        return self._without_error(found)
 
     def _without_error(self, found: object) -> Mapping[str, Any]:
         """An object that is no error: some gateways report those with status 200."""
         if not isinstance(found, Mapping):
             raise ProviderUnavailable(f"something else than {self._what} answered: no JSON object")
         if error := found.get("error"):
-            code = error.get("code") if isinstance(error, Mapping) else None
-            raise self._fault(code if isinstance(code, int) else 502, error, None)
+            raise self._fault(_status_of(error), error, None)
         return found
 
     def _fault(self, status: int, error: object, retry_after: float | None) -> AppError:
@@ -140,6 +165,12 @@ def _checked_key(key: str | None) -> str:
     if not (key.isascii() and key.isprintable()):
         raise ConfigurationError("a model's API key has characters that no HTTP header can carry")
     return key
+
+
+def _status_of(error: object) -> int:
+    """The status that an error names which came without one of its own."""
+    code = error.get("code") if isinstance(error, Mapping) else None
+    return code if isinstance(code, int) else 502
 
 
 def _code(error: object) -> str:

@@ -12,7 +12,7 @@ from app.domain.errors import BudgetExceeded, UnusableReply
 from app.domain.late import WordVectors
 from app.domain.vectors import Matrix
 from app.providers.guard import Guard, GuardPolicy, Report
-from app.providers.protocols import Asked, Capabilities, ChatModel, Embedded, Embedder, Scoring
+from app.providers.protocols import Asked, Capabilities, ChatModel, Embedded, Embedder, Heard, Scoring
 from app.providers.structured import size_of
 from app.telemetry import usage
 from app.telemetry.metrics import Metrics
@@ -112,13 +112,13 @@ class GuardedChat:
         """Tokens of a text."""
         return self.inner.count_tokens(text)
 
-    async def reply(self, prompt: Prompt) -> Reply:
-        """A reply, after several tries if need be.
+    async def reply(self, prompt: Prompt, heard: Heard | None = None) -> Reply:
+        """A reply, after several tries if need be; `heard` is told of each.
 
         Raises ProviderUnavailable, ProviderRefused, ContextOverflow, UnusableReply, BudgetExceeded.
         """
         with self.budget(size_of(self, prompt) + prompt.max_tokens):
-            return await self.guarded(prompt.stage, lambda: self.inner.reply(prompt), _cost_of_reply)
+            return await self.guarded(prompt.stage, lambda: self.inner.reply(prompt, heard), _cost_of_reply)
 
     @asynccontextmanager
     async def scoring(self, system: str, prefix: str) -> AsyncIterator[Scoring]:

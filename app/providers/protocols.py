@@ -1,10 +1,10 @@
 """What the service asks of a model."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from app.domain.chat import Prompt, Reply, Scored
 from app.domain.late import AskedWords, WordVectors
@@ -83,6 +83,10 @@ class Capabilities:
     context_tokens: int
 
 
+Heard: TypeAlias = Callable[[str], None]
+"""Told all that a model has said so far, each time there is more; another try of it begins anew."""
+
+
 class Scoring(Protocol):
     """The shared beginning of several prompts, read once. Belongs to one request; what it keeps goes with it."""
 
@@ -107,9 +111,10 @@ class ChatModel(Protocol):
         """Tokens of a text. Linear, no call."""
         ...
 
-    async def reply(self, prompt: Prompt) -> Reply:
+    async def reply(self, prompt: Prompt, heard: Heard | None = None) -> Reply:
         """One call; no retry of its own. The text is as it came: parsing is `structured.ask`'s.
 
+        `heard` is told of the text while it grows, on the event loop, where the model can do that.
         Raises ProviderUnavailable (retryable), ProviderRefused, ContextOverflow.
         """
         ...

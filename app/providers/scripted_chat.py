@@ -1,7 +1,9 @@
 """A language model's double that ships with the service: instant, deterministic, plausible, never wrong in form."""
 
+import asyncio
 import hashlib
 import json
+import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -11,29 +13,45 @@ from app.domain.chat import Finish, Prompt, Reply, Scored, Tokens
 from app.domain.errors import ContextOverflow
 from app.domain.text import TOKENIZER, count_tokens, terms
 from app.providers import scripted_replies
-from app.providers.protocols import Capabilities, Scoring, Structured
+from app.providers.protocols import Capabilities, Heard, Scoring, Structured
 from app.providers.scripted import Faults
 
+PIECE = re.compile(r"\s*\S+\s*")
 WINDOW = 8192  # tokens
 RUBBISH = "Certainly! As I was saying, the weather in the mountains is {lovely: this, time of year"
 SURE, UNSURE = 0.05, 2.5  # nats of a token: where the prefix and the probe share words, and where they do not
 
 
 class ChatFaults(Faults):
-    """What goes wrong with the double; `babble` is a model that answers, and not what was asked."""
+    """What goes wrong with the double."""
 
     def __init__(self) -> None:
         super().__init__()
         self.babbles = False
+        self.stalled = False
+        self._pieces: int | None = None
 
     def babble(self) -> None:
-        """Every reply is rubbish."""
+        """It answers, and not what was asked: every reply is rubbish."""
         self.babbles = True
+
+    def stall(self, pieces: int) -> None:
+        """Every reply stops after so many pieces, and never ends."""
+        self._pieces = pieces
 
     def mend(self) -> None:
         """All is well again."""
         super().mend()
-        self.babbles = False
+        self.babbles, self._pieces = False, None
+
+    async def utter(self, pieces: int) -> None:
+        """Called by the double when it has said so many pieces of a reply. `stalled` tells that it got stuck."""
+        if pieces == self._pieces:
+            self.stalled = True
+            try:
+                await asyncio.get_running_loop().create_future()
+            finally:
+                self.stalled = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +96,8 @@ class ScriptedChat:
         """Tokens of a text."""
         return count_tokens(text)
 
-    async def reply(self, prompt: Prompt) -> Reply:
-        """One reply. Raises ContextOverflow beyond its window, as a real model does."""
+    async def reply(self, prompt: Prompt, heard: Heard | None = None) -> Reply:
+        """One reply, said word by word. Raises ContextOverflow beyond its window, as a real model does."""
         await self.faults.strike()
         schema = prompt.schema or {}
         read = count_tokens(prompt.system + prompt.user) + (count_tokens(json.dumps(dict(schema))) if schema else 0)
@@ -87,6 +105,10 @@ class ScriptedChat:
             raise ContextOverflow(f"{read} tokens and a reply of {prompt.max_tokens} are more than {WINDOW}")
         said = scripted_replies.reply(schema, prompt.user)
         text = RUBBISH if self.faults.babbles else json.dumps(said, ensure_ascii=False)
+        for pieces, piece in enumerate(PIECE.finditer(text), start=1):
+            if heard is not None:
+                heard(text[: piece.end()])
+            await self.faults.utter(pieces)
         return Reply(text, Finish.STOP, Tokens(read, count_tokens(text)))
 
     @asynccontextmanager

@@ -38,6 +38,9 @@ class _Line:
 
 def reply(schema: Mapping[str, Any], user: str) -> dict[str, Any]:
     """The reply to a user message that app/prompts wrote, by the schema's title; to any other, something that fits."""
+    if schema.get("title") == Stage.DATA:
+        data: dict[str, Any] = _filled(schema, schema, " ".join(unfence(user, Block.ANSWER)))
+        return data
     say = _REPLIES.get(str(schema.get("title", "")))
     if say is not None:
         return say(user)
@@ -173,8 +176,42 @@ def _answer(user: str) -> dict[str, Any]:
         "answer": lines[best].text if best else "",
         "lines": [lines[best].number] if best else [],
         "abstained": not best,
-        "reason": "" if best else "no_evidence",
+        "reason": "none" if best else "no_evidence",
     }
+
+
+def _filled(schema: Any, root: Mapping[str, Any], text: str) -> Any:  # noqa: ANN401
+    """A value of a caller's schema: `text` where there is room for it. Of what is not plain the first alternative."""
+    if not isinstance(schema, Mapping):
+        return text
+    if "$ref" in schema:
+        target: Any = root
+        for part in str(schema["$ref"]).split("/")[1:]:
+            target = target[part]
+        return _filled(target, root, text)
+    for choices in ("anyOf", "oneOf"):
+        if choices in schema:
+            return _filled(schema[choices][0], root, text)
+    if "enum" in schema or "const" in schema:
+        return schema.get("const", next(iter(schema.get("enum", [None]))))
+    kinds = schema.get("type", "string")
+    return _of_kind(kinds if isinstance(kinds, str) else kinds[0], schema, root, text)
+
+
+def _of_kind(kind: str, schema: Mapping[str, Any], root: Mapping[str, Any], text: str) -> Any:  # noqa: ANN401
+    numbers = re.findall(r"\d+", text)
+    match kind:
+        case "object":
+            return {name: _filled(inner, root, text) for name, inner in schema.get("properties", {}).items()}
+        case "array":
+            return [_filled(schema.get("items", {}), root, text)]
+        case "integer" | "number":
+            return int(numbers[0]) if numbers else schema.get("minimum", 1)
+        case "boolean":
+            return True
+        case "null":
+            return None
+    return text[: schema.get("maxLength", LONGEST)]
 
 
 _FITTING: Mapping[str, Any] = {

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from app.domain.chat import Finish, Prompt, Reply, Tokens
 from app.domain.errors import ContextOverflow, CutOff, UnusableReply
-from app.providers.protocols import ChatModel
+from app.providers.protocols import ChatModel, Heard
 from app.providers.tolerant import read_object
 
 T = TypeVar("T")
@@ -22,17 +22,25 @@ _SHORTER = "It was cut off after {tokens} tokens. Say less, so that it ends befo
 _DEMAND = "Reply again, with one complete JSON object that follows the schema, and with nothing before or after it."
 
 
-async def ask(model: ChatModel, prompt: Prompt, parse: Callable[[object], T], *, divisible: bool = False) -> T:
+async def ask(
+    model: ChatModel,
+    prompt: Prompt,
+    parse: Callable[[object], T],
+    *,
+    heard: Heard | None = None,
+    divisible: bool = False,
+) -> T:
     """The model's reply to `prompt` as `parse` reads it; `parse` gets a JSON object, and raises UnusableReply.
 
     A reply that cannot be used is asked for once more, with what was wrong about it; one that came to its limit of
     tokens in fewer words, or, if the caller can ask about less instead (`divisible`), not at all: that loses nothing.
+    `heard` is told of the replies while they grow.
     Raises UnusableReply after that (CutOff where the limit was the reason), ProviderUnavailable, ProviderRefused,
     ContextOverflow (of the prompt itself) and BudgetExceeded.
     """
     reply = NOTHING
     try:
-        reply = await model.reply(prompt)
+        reply = await model.reply(prompt, heard)
         return _read(reply, prompt, parse)
     except UnusableReply as error:
         if divisible and isinstance(error, CutOff):
@@ -42,7 +50,7 @@ async def ask(model: ChatModel, prompt: Prompt, parse: Callable[[object], T], *,
     if again is None:
         raise first
     try:
-        return _read(await model.reply(again), prompt, parse)
+        return _read(await model.reply(again, heard), prompt, parse)
     except ContextOverflow:
         raise first from None  # the prompt itself had room: splitting the input is not called for
     except UnusableReply as second:

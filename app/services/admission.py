@@ -10,6 +10,7 @@ from app.domain.ids import EpisodeId
 from app.domain.jobs import Attempt, Step
 from app.domain.provenance import EXTRACTIVE
 from app.domain.records import Origin
+from app.domain.screening import Screened
 from app.domain.statements import AdmissionPlan
 from app.providers.embedders import Embedders
 from app.providers.protocols import Embedder
@@ -17,7 +18,8 @@ from app.services.drawing import Drawing, Drawn
 from app.services.embedding import embed_parts
 from app.services.narration import retell, retold
 from app.services.remembering import Source, Vectors, likeness, weigh, write
-from app.storage.unit_of_work import Clock, Storage
+from app.services.removing import AGAIN
+from app.storage.unit_of_work import Clock, Storage, WriteUnit
 
 NOTHING = "nothing to remember"
 
@@ -43,11 +45,13 @@ class Admission:
         now = self.clock()
         async with self.storage.write(attempt.namespace) as unit:
             await unit.jobs.check(attempt, unit.namespace.erasures)
-            if not await unit.episodes.mark_admitted(id_, now):
+            first = await unit.episodes.mark_admitted(id_, now)
+            if not first and AGAIN not in attempt.job.payload:
                 return {"reason": "already admitted"}
             if drawn.told is not None:
                 await retell(unit, episode, drawn.told, drawn.made_by, vectors[retold(episode, drawn.told)])
-            plan = await weigh(unit, drawn.screened, alike, vectors, drawn.shown)
+            screened = drawn.screened if first else await _not_withheld(unit, id_, drawn.screened)
+            plan = await weigh(unit, screened, alike, vectors, drawn.shown)
             await write(unit, plan, _source(drawn), vectors, now)
             if plan.new:
                 await unit.jobs.enqueue(
@@ -63,6 +67,12 @@ class Admission:
             texts.append(retold(episode, drawn.told))
         made = await embed_parts(self.embedders.of(attempt.embedding_profile), texts)
         return dict(zip(texts, made, strict=True))
+
+
+async def _not_withheld(unit: WriteUnit, episode: EpisodeId, screened: Screened) -> Screened:
+    """What is drawn from an episode once more, without what a user deleted: in whatever words it comes back."""
+    withheld = await unit.erasures.withheld(episode)
+    return Screened(tuple(one for one in screened.supported if withheld.isdisjoint(one.messages)), screened.refused)
 
 
 def _source(drawn: Drawn) -> Source:

@@ -1,18 +1,15 @@
 """Arranging: a plan of themes gets its names and is written down, with where each theme comes from and why."""
 
 import asyncio
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from app.domain.ids import NamespaceId, StatementId, ThemeId
-from app.domain.keyphrases import label
 from app.domain.levels import Level
 from app.domain.lineage import Change, continued
-from app.domain.naming import Naming, name
+from app.domain.naming import Naming, name, plain_label
 from app.domain.records import Theme
-from app.domain.text import terms
 from app.domain.theme_plan import PlannedTheme, Step, ThemePlan
 from app.storage.repository import new_id
 from app.storage.unit_of_work import ReadUnit, Storage, WriteUnit
@@ -83,7 +80,7 @@ def _names(
 ) -> Mapping[int, Naming]:
     return {
         planned.key: name(
-            _label(planned, words),
+            plain_label([words.texts[member] for member in planned.members], words.spread, words.speakers),
             planned.members,
             None if planned.id is None else before[planned.id],
             joined=bool(planned.merged_from),
@@ -91,13 +88,6 @@ def _names(
         )
         for planned in made.themes
     }
-
-
-def _label(planned: PlannedTheme, words: _Words) -> str:
-    texts = [words.texts[member] for member in planned.members]
-    inside = Counter(term for text in texts for term in set(terms(text)))
-    background = {term: max(0, words.spread.get(term, 0) - count) for term, count in inside.items()}
-    return label(texts, background, speakers=words.speakers)
 
 
 def _changes(steps: Sequence[Step], ids: Mapping[int, ThemeId]) -> Mapping[int, Sequence[Change]]:

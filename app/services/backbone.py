@@ -8,7 +8,7 @@ from app.domain import paper_selection
 from app.domain.fusion import Floats
 from app.domain.ids import ThemeId
 from app.domain.levels import Level
-from app.domain.selection import representatives
+from app.domain.selection import DEFAULT, SelectionPolicy, representatives
 from app.domain.vectors import Vector
 from app.domain.vectors import unit as unit_length
 from app.services.evidence import Evidence
@@ -17,7 +17,9 @@ from app.storage.unit_of_work import ReadUnit
 BACKBONE = 60  # statements kept as representatives; a context of 2,000 tokens takes about 30
 
 
-async def represent(unit: ReadUnit, evidence: Sequence[Evidence], count: int = BACKBONE) -> Sequence[Evidence]:
+async def represent(
+    unit: ReadUnit, evidence: Sequence[Evidence], count: int = BACKBONE, policy: SelectionPolicy = DEFAULT
+) -> Sequence[Evidence]:
     """Of the statements keep `count` representatives: relevant, not repeating one another, of many themes."""
     stated = _statements(evidence)
     if len(stated) <= count:
@@ -27,6 +29,7 @@ async def represent(unit: ReadUnit, evidence: Sequence[Evidence], count: int = B
         await _similarities(unit, stated),
         count,
         [piece.item.theme for piece in stated],
+        policy,
     ).chosen
     return _with(evidence, [stated[index] for index in chosen])
 

@@ -1,27 +1,30 @@
 """Composing: a language model's answer from the evidence that was found, held to the lines that it cites."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from typing import Any
 
-from app.domain.answers import NO_EVIDENCE, Answer, Citation
+from app.domain.answers import NO_EVIDENCE, Answer, Evidence, abstention
 from app.domain.chat import Prompt
 from app.domain.errors import ContextOverflow, UnusableReply
 from app.domain.fencing import numbered
-from app.domain.ids import EpisodeId, MessageId, ThemeId
+from app.domain.forms import Form
+from app.domain.ids import EpisodeId, ThemeId
 from app.domain.levels import Level
 from app.domain.messages import Message
 from app.domain.packing import Item, context_lines
-from app.domain.questions import Question
-from app.domain.support import Passage, Supported, weigh
-from app.domain.text import terms
+from app.domain.support import Passage
+from app.domain.verdicts import Source, Told, judge
 from app.prompts import answer as prompt
-from app.providers.protocols import ChatModel
+from app.prompts import data as as_data
+from app.providers.protocols import ChatModel, Heard
 from app.providers.structured import ask
+from app.providers.unfinished import string_so_far
 from app.services.asking import fits
 from app.services.search import Found, Hit
+from app.services.stopping import in_thread
 from app.storage.unit_of_work import ReadUnit, Storage
 
 KEPT = 0.8  # share of the evidence that is kept when all of it is too long for the model's window
@@ -36,44 +39,63 @@ class _Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
-    """The messages behind a cited line. `quoted`: their words stand in it; else one of them may carry it."""
-
-    passages: Sequence[Passage]
-    quoted: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Composing:
-    """Asks the model once, over the context that the caller is handed too."""
+    """Asks the model over the context that the caller is handed too."""
 
     storage: Storage
     chat: ChatModel
 
-    async def compose(self, namespace: str, found: Found, asked_at: datetime) -> Answer:
-        """Answer or abstain. Raises what the model raises: there is no answer but its own."""
-        if not found.hits:
-            return _abstention(NO_EVIDENCE)
-        asked = await self._ask(found, asked_at)
-        if asked.said.reason:
-            return _abstention(asked.said.reason)
-        cited = [asked.hits[line] for line in asked.said.lines]
-        async with self.storage.read(namespace) as unit:
-            sources = [await _source(unit, hit) for hit in cited]
-        return await asyncio.to_thread(_cited, found.question, asked.said.answer, sources)
+    async def compose(
+        self, namespace: str, found: Found, evidence: Evidence, asked_at: datetime, heard: Heard | None = None
+    ) -> Answer:
+        """Answer or abstain; `heard` is told of the answer while it is written, before it is held to anything.
 
-    async def _ask(self, found: Found, asked_at: datetime) -> _Asked:
+        Raises what the model raises: there is no answer but its own.
+        """
+        if not found.hits:
+            return abstention(NO_EVIDENCE)
+        asked = await self._ask(found, asked_at, None if heard is None else _answer_alone(heard))
+        async with self.storage.read(namespace) as unit:
+            sources = [await _source(unit, asked.hits[line], evidence) for line in asked.said.lines]
+        told = Told(asked.said.answer, asked.said.reason, sources)
+        return await in_thread(lambda look: judge(found.question, evidence, told, look=look))
+
+    async def data(self, question: str, text: str, quotes: Sequence[str], form: Form) -> Mapping[str, Any]:
+        """An answer that was given, once more in a form; `quotes` are what it cites. Raises what the model raises."""
+
+        def parse(data: object) -> Mapping[str, Any]:
+            assert isinstance(data, dict)  # `ask` promises an object
+            return form.checked(data)
+
+        return await ask(self.chat, as_data.render(question, text, quotes, form.schema), parse)
+
+    async def _ask(self, found: Found, asked_at: datetime, heard: Heard | None) -> _Asked:
         """Ask about as much of the evidence, best first, as the model's window holds."""
         hits = sorted(found.hits, key=lambda hit: -hit.item.score)
         while True:
             by_line, asked = _render(found.ask.text, hits, asked_at)
             try:
                 if len(hits) == 1 or await fits(self.chat, asked):
-                    return _Asked(await ask(self.chat, asked, partial(_parse, lines=by_line)), by_line)
+                    parse = partial(_parse, lines=by_line)
+                    return _Asked(await ask(self.chat, asked, parse, heard=heard), by_line)
             except ContextOverflow:
                 if len(hits) == 1:
                     raise
             hits = hits[: max(1, int(KEPT * len(hits)))]
+
+
+def _answer_alone(heard: Heard) -> Heard:
+    """Of a reply that is being written the answer, each time there is more of it."""
+    so_far = ""
+
+    def hear(text: str) -> None:
+        nonlocal so_far
+        answer = string_so_far(text, prompt.ANSWER).lstrip()
+        if answer and answer != so_far:
+            so_far = answer
+            heard(answer)
+
+    return hear
 
 
 def _render(question: str, hits: Sequence[Hit], asked_at: datetime) -> tuple[dict[int, Hit], Prompt]:
@@ -91,20 +113,22 @@ def _render(question: str, hits: Sequence[Hit], asked_at: datetime) -> tuple[dic
 
 
 def _parse(data: object, lines: Mapping[int, Hit]) -> prompt.Said:
-    """The reply without lines that were not shown; if it rests on nothing else, it is unusable."""
+    """The reply without lines that were not shown; an answer that rests on nothing else is unusable."""
     said = prompt.parse(data)
-    if said.reason:
-        return said
     there = tuple(line for line in said.lines if line in lines)
-    if not there:
+    if not there and not said.reason:
         raise UnusableReply(f"it cites none of the lines 1 to {len(lines)}")
-    return prompt.Said(said.answer, there, "")
+    return prompt.Said(said.answer, there, said.reason)
 
 
-async def _source(unit: ReadUnit, hit: Hit) -> _Source:
-    messages: Sequence[Message] = hit.evidence.messages or await _behind(unit, hit.item)
-    passages = [Passage(message, hit.item.score, hit.evidence.statement, message.episode) for message in messages]
-    return _Source(passages, quoted=bool(hit.evidence.messages))
+async def _source(unit: ReadUnit, hit: Hit, evidence: Evidence) -> Source:
+    """The messages behind a line."""
+    if not hit.evidence.messages:
+        messages = await _behind(unit, hit.item)
+        return Source([Passage(one, hit.item.score, episode=one.episode) for one in messages], quoted=False)
+    inside = {message.id for message in hit.evidence.messages}
+    passages = [p for p in evidence.passages if p.message.id in inside and p.statement == hit.evidence.statement]
+    return Source(passages, quoted=True)
 
 
 async def _behind(unit: ReadUnit, item: Item) -> Sequence[Message]:
@@ -115,35 +139,3 @@ async def _behind(unit: ReadUnit, item: Item) -> Sequence[Message]:
     stated = await unit.statements.many(statement for group in members.values() for statement, _ in group)
     cited = {message for statement in stated.values() for message in statement.messages}
     return list((await unit.messages.many(cited)).values())
-
-
-def _cited(question: Question, text: str, sources: Sequence[_Source]) -> Answer:
-    """The answer with the sentences that carry most of it, one a message."""
-    said = frozenset(terms(text))
-    carrying: dict[MessageId, Supported] = {}
-    for source in sources:
-        best = _best(weigh(question, source.passages), said)
-        for sentence in best if source.quoted else best[:1]:
-            carrying.setdefault(sentence.passage.message.id, sentence)
-    return Answer(
-        text=text,
-        abstained=False,
-        reason=None,
-        confidence=round(max((sentence.support for sentence in carrying.values()), default=0.0), 3),
-        citations=tuple(_citation(sentence) for sentence in carrying.values()),
-    )
-
-
-def _best(sentences: Sequence[Supported], said: frozenset[str]) -> list[Supported]:
-    """Of each message the sentence with most words of the answer, then with most support; best first."""
-    ranked = sorted(sentences, key=lambda one: (-len(said & set(terms(one.text))), -one.support))
-    return list({one.passage.message.id: one for one in reversed(ranked)}.values())[::-1]
-
-
-def _citation(sentence: Supported) -> Citation:
-    passage = sentence.passage
-    return Citation(passage.message.id, sentence.text, passage.statement, passage.episode)
-
-
-def _abstention(reason: str) -> Answer:
-    return Answer(text=None, abstained=True, reason=reason, confidence=0.0, citations=())

@@ -7,8 +7,9 @@ from datetime import timedelta
 from typing import TypeVar
 from uuid import UUID
 
+from app.domain.access import EVERY
 from app.domain.episodes import Episode
-from app.domain.errors import NotFound
+from app.domain.errors import BeingImported, NotFound
 from app.domain.findings import Fault, Finding, Notes
 from app.domain.ids import NamespaceId, StatementId
 from app.domain.invariants import (
@@ -64,7 +65,7 @@ class Doctor:
             if only is not None:
                 return [Patient((one := await directory.get(only)).id, one.name)]
             after: UUID | None = None
-            while page := await directory.page(after, CHUNK):
+            while page := await directory.page(after, CHUNK, [EVERY]):
                 found += [Patient(namespace.id, namespace.name) for namespace in page]
                 after = page[-1].id
         return found
@@ -77,7 +78,7 @@ class Doctor:
                 async with self.storage.read(patient.id) as unit:
                     notes = Notes(patient.name)
                     await _Examination(self, unit, notes, watch).run()
-            except NotFound:  # it was erased meanwhile
+            except (NotFound, BeingImported):  # it was erased meanwhile, or is not whole yet
                 continue
             findings += notes.findings()
         return findings
@@ -88,7 +89,9 @@ class Doctor:
         async with self.storage.directory() as directory:
             for table, count in (await directory.rows_of_nobody()).items():
                 nowhere.count(Fault.ROWS_OF_NOBODY, count, table)
-            nowhere.add(Fault.ERASURE_STUCK, await directory.stuck_erasures())
+            nowhere.add(Fault.ERASURE_STUCK, await directory.abandoned())
+            stuck = await directory.stuck_erasures(self.clock())
+            nowhere.add(Fault.ERASURE_STUCK, [namespace for namespace, _ in stuck])
         return nowhere.findings()
 
 
@@ -108,7 +111,8 @@ class _Examination:
         await self._rows()
 
     async def _messages(self) -> None:
-        unit, walk, words = self.unit, Walk(self.notes), Words()
+        unit, words = self.unit, Words()
+        walk = Walk(self.notes, await unit.erasures.tallies())
         total, _ = await unit.messages.counts()
         segmenting = await unit.doctor.open_keys(Step.SEGMENT)
         after: int | None = None
@@ -125,12 +129,13 @@ class _Examination:
     async def _episodes(self, walk: Walk) -> None:
         words = Words()
         admitting = await self.unit.jobs.known_keys(Step.ADMIT)
+        forgetting = await self.unit.jobs.find_open(Step.FORGET) is not None  # it makes the vectors of what is left
         async for chunk in _pages(self.unit.episodes.page):
             walk.judge(chunk, self.doctor.caps)
             lost = [one.id for one in chunk if not one.admitted and str(one.id) not in admitting]
             self.notes.add(Fault.EPISODE_NOT_ADMITTED, lost)
             await self._words(words, Level.EPISODE, chunk, lambda one: terms(shown(one)))
-            await self._vectors(Level.EPISODE, chunk)
+            await self._vectors(Level.EPISODE, chunk, lambda one: forgetting)
         await self._statistics(Level.EPISODE, words)
 
     async def _buffers(self) -> None:

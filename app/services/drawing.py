@@ -77,6 +77,8 @@ class Drawing:
         """The current statements nearest to the episode, nearest first."""
         async with self.storage.read(namespace) as unit:
             vectors = await unit.embeddings.vectors(Level.EPISODE, [episode.id])
+            if episode.id not in vectors:  # it was told anew because messages went, and has not got its vector yet
+                return ()
             current = within(Level.STATEMENT, Filter())
             near = await unit.embeddings.nearest(Level.STATEMENT, vectors[episode.id], KNOWN, current)
             found = await unit.statements.many(StatementId(id_) for id_ in near.similarities)

@@ -9,11 +9,13 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from uuid import UUID
 
+from app.domain.audit import Act
 from app.domain.backing import Backing
 from app.domain.errors import FieldError, InvalidInput, NotFound
 from app.domain.ids import MessageId, StatementId
 from app.domain.jobs import Step
 from app.domain.messages import Message
+from app.domain.namespaces import Receipt
 from app.domain.provenance import MadeBy
 from app.domain.records import Origin, Statement
 from app.domain.replies import Reply
@@ -24,6 +26,7 @@ from app.domain.validity import first_time, validity_of
 from app.providers.embedders import Embedders
 from app.providers.protocols import Embedder
 from app.services.embedding import embed_parts
+from app.services.forgetting import What, begin
 from app.services.memory import CitedStatement, cited
 from app.services.once import Once
 from app.services.remembering import Source, Vectors, add, likeness, supersede, weigh, write
@@ -151,17 +154,22 @@ class Editing:
         await _maintain(unit, now)
         return (await cited(unit, [version]))[0]
 
-    async def remove(self, namespace: str, id_: StatementId) -> None:
+    async def remove(self, namespace: str, id_: StatementId) -> Receipt:
         """Delete a statement with the versions that it corrected, as if they had never been drawn. Raises NotFound.
 
-        What it had superseded is superseded by what supersedes it or comes next, or holds again.
+        What it had superseded is superseded by what supersedes it or comes next, or holds again. The messages that it
+        rested on stay; nothing more is drawn from them.
         """
         now = self.clock()
         async with self.storage.write(namespace) as unit:
-            await take_out(unit, id_, now)
+            removed = await take_out(unit, id_, now)
             await unit.directory.raise_erasures(unit.namespace.id)
             await _maintain(unit, now)
+            receipt = await begin(unit, What.STATEMENT, now)
+            await unit.receipts.count(receipt.id, {"statements": removed})
+            await unit.audit.record(Act.DELETE_STATEMENT, now, object=id_)
             await unit.commit()
+        return receipt
 
     @asynccontextmanager
     async def _write(self, namespace: str, profile: str) -> AsyncIterator[WriteUnit | None]:

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 
 from app.domain.errors import Conflict, FieldError
@@ -12,8 +12,9 @@ from app.domain.ids import ConversationId, JobId, MessageId
 from app.domain.jobs import Step
 from app.domain.levels import Level
 from app.domain.messages import Draft, Message, body
-from app.domain.replies import Reply
+from app.domain.replies import DELETED, Reply
 from app.domain.text import terms
+from app.services.backlog import Backlog
 from app.services.once import Once
 from app.storage.messages import Known
 from app.storage.repository import new_id
@@ -24,7 +25,7 @@ THREAD_ABOVE = 20_000  # characters: finding the words of more would hold up the
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """What became of one message: `status` is accepted or duplicate."""
+    """What became of one message: `status` is accepted, duplicate or deleted."""
 
     id: MessageId
     external_id: str | None
@@ -52,15 +53,16 @@ class Ingest:
     storage: Storage
     profile: str
     clock: Clock
+    backlog: Backlog = field(default_factory=Backlog)
 
     async def append(self, namespace: str, conversation: str, drafts: Sequence[Draft]) -> Ingested:
         """Store new messages in order and queue their segmentation.
 
-        Raises Conflict, and stores nothing, if an external id is taken by another content.
+        Stores nothing, and raises Conflict if an external id is taken by another content, TooMany if too much waits.
         """
-        now, words = self.clock(), await _words(drafts)
+        now, words = self.clock(), await words_of(drafts)
         async with self.storage.write_or_create(namespace, self.profile, now) as unit:
-            ingested = await _append(unit, conversation, drafts, words, now)
+            ingested = await self.append_to(unit, conversation, drafts, words, now)
             if ingested.job is not None:
                 await unit.commit()
         return ingested
@@ -72,14 +74,28 @@ class Ingest:
 
         Raises Conflict also if the key was used for another request. What fails leaves no key.
         """
-        now, words = self.clock(), await _words(drafts)
+        now, words = self.clock(), await words_of(drafts)
         async with self.storage.write_or_create(namespace, self.profile, now) as unit:
             reply = await once.earlier(unit, now)
             if reply is None:
-                ingested = await _append(unit, conversation, drafts, words, now)
+                ingested = await self.append_to(unit, conversation, drafts, words, now)
                 reply = await once.keep(unit, ingested, now)
                 await unit.commit(revises_memory=ingested.job is not None)
         return reply
+
+    async def append_to(
+        self, unit: WriteUnit, conversation: str, drafts: Sequence[Draft], words: Sequence[Sequence[str]], now: datetime
+    ) -> Ingested:
+        """The same in the caller's transaction, which appends nothing else; `words` are those of `words_of`."""
+        known = await _known(unit, conversation, drafts)
+        digests = [digest(draft) for draft in drafts]
+        appended, new = _number(drafts, digests, known, unit.namespace.sequence)
+        if not new:
+            return Ingested(appended, unit.namespace.sequence, None)
+        await self.backlog.admit(unit, len(new))
+        place = await unit.messages.get_or_create_conversation(conversation, now)
+        job = await _store(unit, place, drafts, digests, words, [appended[i] for i in new], new, now)
+        return Ingested(appended, unit.namespace.sequence + len(new), job)
 
 
 def digest(draft: Draft) -> str:
@@ -88,25 +104,21 @@ def digest(draft: Draft) -> str:
     return hashlib.sha256(json.dumps(sent, sort_keys=True).encode()).hexdigest()
 
 
-async def _words(drafts: Sequence[Draft]) -> Sequence[Sequence[str]]:
+async def words_of(drafts: Sequence[Draft]) -> Sequence[Sequence[str]]:
+    """The terms that each message is found by."""
     texts = [f"{draft.speaker or ''} {body(draft.content, draft.images)}" for draft in drafts]
     if sum(map(len, texts)) > THREAD_ABOVE:
         return await asyncio.to_thread(lambda: [terms(text) for text in texts])
     return [terms(text) for text in texts]
 
 
-async def _append(
-    unit: WriteUnit, conversation: str, drafts: Sequence[Draft], words: Sequence[Sequence[str]], now: datetime
-) -> Ingested:
-    place = await unit.messages.get_or_create_conversation(conversation, now)
+async def _known(unit: WriteUnit, conversation: str, drafts: Sequence[Draft]) -> dict[str, Known]:
+    """Which of the client's ids are taken, also by messages that were erased."""
     named = [draft.external_id for draft in drafts if draft.external_id is not None]
-    known = dict(await unit.messages.known(place, named))
-    digests = [digest(draft) for draft in drafts]
-    appended, new = _number(drafts, digests, known, unit.namespace.sequence)
-    if not new:
-        return Ingested(appended, unit.namespace.sequence, None)
-    job = await _store(unit, place, drafts, digests, words, [appended[i] for i in new], new, now)
-    return Ingested(appended, unit.namespace.sequence + len(new), job)
+    erased = await unit.erasures.known(conversation, named)
+    known = {name: Known(one.id, one.sequence, None) for name, one in erased.items()}
+    place = await unit.messages.find_conversation(conversation)
+    return known if place is None else known | dict(await unit.messages.known(place, named))
 
 
 def _number(
@@ -125,6 +137,8 @@ def _number(
             appended.append(Appended(same.id, name, same.sequence, "accepted"))
             if name is not None:
                 known[name] = same
+        elif same.digest is None:
+            appended.append(Appended(same.id, name, same.sequence, DELETED))
         elif same.digest == fingerprint:
             appended.append(Appended(same.id, name, same.sequence, "duplicate"))
         else:
@@ -144,7 +158,7 @@ async def _store(
     new: Sequence[int],
     now: datetime,
 ) -> JobId:
-    last = await unit.messages.last_position(conversation)
+    last = max(await unit.messages.last_position(conversation), await unit.erasures.last_position(conversation))
     rows = [
         (_message(drafts[index], where, conversation, last + step, now), digests[index])
         for step, (index, where) in enumerate(zip(new, numbered, strict=True), start=1)

@@ -52,6 +52,12 @@ class Memory:
         async with self.storage.read(namespace) as unit:
             return await unit.messages.list_conversations(after, limit)
 
+    async def conversation(self, namespace: str, name: str) -> Conversation:
+        """One conversation by name."""
+        async with self.storage.read(namespace) as unit:
+            [found] = await unit.messages.list_conversations(None, 1, only=await unit.messages.conversation(name))
+            return found
+
     async def messages(self, namespace: str, conversation: str, after: int, limit: int) -> Sequence[Message]:
         """A conversation's messages with a sequence above `after`."""
         async with self.storage.read(namespace) as unit:

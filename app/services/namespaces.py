@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from app.domain.access import Caller
 from app.domain.jobs import JobCounts
 from app.domain.namespaces import Namespace
 from app.storage.unit_of_work import ReadUnit, Storage
@@ -32,10 +33,10 @@ class Namespaces:
 
     storage: Storage
 
-    async def page(self, after: UUID | None, limit: int) -> Sequence[Namespace]:
-        """Namespaces, oldest first."""
+    async def page(self, after: UUID | None, limit: int, caller: Caller) -> Sequence[Namespace]:
+        """The namespaces that a caller's key opens, oldest first."""
         async with self.storage.directory() as directory:
-            return await directory.page(after, limit)
+            return await directory.page(after, limit, caller.namespaces)
 
     async def get(self, name: str) -> Namespace:
         """One namespace by name. Raises NotFound."""
@@ -44,7 +45,7 @@ class Namespaces:
 
     async def status(self, name: str) -> Status:
         """Counts and progress. Raises NotFound."""
-        async with self.storage.read(name) as unit:
+        async with self.storage.read(name, also_importing=True) as unit:
             messages, buffered = await unit.messages.counts()
             episodes, degraded_episodes = await unit.episodes.counts()
             themes, degraded_themes = await unit.themes.counts()

@@ -22,6 +22,10 @@ class Observation:
         """All metrics, as text. Without the database: those of the process, and that it is down."""
         return self.metrics.render(await self._readings())
 
+    def abandoned(self, route: str) -> None:
+        """Count a question whose client did not wait for the answer; `route` is its template."""
+        self.metrics.abandoned(route)
+
     async def _readings(self) -> Readings | None:
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):

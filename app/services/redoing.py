@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from app.domain.errors import NotFound, ProviderUnavailable
+from app.domain.errors import BeingImported, NotFound, ProviderUnavailable
 from app.domain.ids import NamespaceId
 from app.domain.jobs import Step
 from app.storage.unit_of_work import Clock, ReadUnit, Storage
@@ -32,13 +32,13 @@ class Redoing:
         return sum([await self._queue(namespace) for namespace in waiting])
 
     async def _waits(self, namespace: NamespaceId) -> bool:
-        with suppress(NotFound):  # it was erased meanwhile
+        with suppress(NotFound, BeingImported):  # it was erased meanwhile, or is not whole yet
             async with self.storage.read(namespace) as unit:
                 return bool(await _left(unit))
         return False
 
     async def _queue(self, namespace: NamespaceId) -> int:
-        with suppress(NotFound):
+        with suppress(NotFound, BeingImported):
             async with self.storage.write(namespace) as unit:
                 left = await _left(unit)
                 for step, key in left:

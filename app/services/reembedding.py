@@ -10,22 +10,20 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-import numpy as np
-
+from app.domain.audit import Act
 from app.domain.errors import Conflict, FieldError, InvalidInput
-from app.domain.ids import JobId, ThemeId
+from app.domain.ids import JobId
 from app.domain.jobs import Attempt, Step, Unfinished
 from app.domain.levels import Level
-from app.domain.vectors import Vector
 from app.providers.embedders import Embedders
 from app.providers.protocols import Embedder
 from app.services.embedding import embed_parts, embedded_texts, first_slice
+from app.services.sums import sums_of_themes
 from app.services.turns import TURN_SECONDS, Turn
 from app.storage.unit_of_work import Clock, ReadUnit, Storage, WriteUnit
 
 LEVELS = (Level.MESSAGE, Level.EPISODE, Level.STATEMENT)
 REMOVED_AT_ONCE = 500  # items whose vectors go in one transaction: on SQLite all other writers wait for it
-THEMES_AT_ONCE = 100  # whose members' vectors are held in memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +66,8 @@ class Reembedding:
             raise InvalidInput("no embedding model of this profile is configured", [configured])
         async with self.storage.write(namespace) as unit:
             job = await self._queue(unit, wanted)
+            if job is not None:
+                await unit.audit.record(Act.REEMBED, self.clock(), object=job)
             await unit.commit(revises_memory=False)
         return Ordered(namespace, unit.namespace.embedding_profile, wanted, job)
 
@@ -173,7 +173,7 @@ class _Run:
         storage, namespace = self.service.storage, self.attempt.namespace
         async with storage.read(namespace) as unit:
             erasures, versions = unit.namespace.erasures, await unit.themes.versions()
-            sums = await _sums(unit, dimension)
+            sums = await sums_of_themes(unit, unit.staging.ready, dimension)
         async with storage.write(namespace) as unit:
             await unit.jobs.report(self.attempt, self.progress())
             if unit.namespace.erasures != erasures or await self._lacks_some(unit):
@@ -190,20 +190,3 @@ class _Run:
             if await unit.staging.missing(level, None, 1):
                 return True
         return False
-
-
-async def _sums(unit: ReadUnit, dimension: int) -> Mapping[ThemeId, Vector]:
-    """For each theme the sum of its members' new vectors."""
-    sums: dict[ThemeId, Vector] = {}
-    after: UUID | None = None
-    while page := await unit.themes.page(after, THEMES_AT_ONCE):
-        after = page[-1].id
-        members = await unit.statements.of_themes([theme.id for theme in page])
-        inside = {theme: [statement for statement, _ in group] for theme, group in members.items()}
-        vectors = await unit.staging.ready.vectors(Level.STATEMENT, (one for group in inside.values() for one in group))
-        for theme in page:
-            total = np.zeros(dimension, dtype=np.float64)
-            for statement in inside.get(theme.id, ()):
-                total += vectors.get(statement, 0)  # a statement without a vector is the doctor's business
-            sums[theme.id] = total.astype(np.float32)
-    return sums

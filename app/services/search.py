@@ -6,14 +6,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from app.domain.errors import Conflict
+from app.domain.errors import Conflict, Unavailable
 from app.domain.expansion import Measure, Opened
 from app.domain.filters import Filter
+from app.domain.forms import Form
 from app.domain.fusion import Floats, FusionPolicy
 from app.domain.jobs import REMEMBERING
 from app.domain.levels import Level
 from app.domain.packing import Item, render_context
 from app.domain.questions import Question, read
+from app.domain.selection import DEFAULT as SELECTION
+from app.domain.selection import SelectionPolicy
 from app.domain.text import TOKENIZER, count_tokens
 from app.providers.embedders import Embedders
 from app.providers.protocols import Asked, Embedder
@@ -22,6 +25,7 @@ from app.services.candidates import Candidates, WordByWord, gather, word_by_word
 from app.services.evidence import Evidence, load
 from app.services.expansion import Expanded, Expansion, Limits
 from app.services.gating import GateLimits
+from app.services.lanes import Lane, LanePolicy
 from app.services.memory import MessageRef, refer
 from app.services.namespaces import settled_sequence
 from app.services.progress import Progress
@@ -34,6 +38,7 @@ from app.telemetry import usage
 __all__ = ["Ask", "Found", "Hit", "ReadPolicy", "Search", "Strategy"]
 
 TOP_K = 100  # items handed out at most; the budget of tokens is usually met before
+MOST_STARTS = 5  # of one read that erasures, or an exchange of all vectors, overtake; then the client tries again
 DEFAULT_LEVELS = frozenset({Level.STATEMENT, Level.EPISODE, Level.MESSAGE})
 
 
@@ -41,7 +46,8 @@ DEFAULT_LEVELS = frozenset({Level.STATEMENT, Level.EPISODE, Level.MESSAGE})
 class Ask:
     """One question to memory. `top_k` bounds the items of all levels together, `per_level` those of one.
 
-    `gate`, `probes` and `gate_seconds` say how items are opened; None: as the service is set.
+    `gate`, `probes` and `gate_seconds` say how items are opened; None: as the service is set. `form` is that in
+    which an answer is wanted as data too.
     """
 
     text: str
@@ -58,6 +64,7 @@ class Ask:
     gate: Measure | None = None
     probes: int | None = None
     gate_seconds: float | None = None
+    form: Form | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +81,12 @@ class Hit:
 class Found:
     """What a search hands out. `context` is all hits rendered once; `tokens` counts exactly that string.
 
-    Memory is whole once `pending` (jobs) and `buffered` (messages that belong to no episode yet) are 0.
+    Memory is whole once `pending` (jobs) and `buffered` (messages that belong to no episode yet) are 0. Once the
+    namespace counts more `erasures`, what was handed out may be gone.
     """
 
     ask: Ask
+    erasures: int
     question: Question
     hits: tuple[Hit, ...]
     context: str
@@ -101,6 +110,7 @@ class ReadPolicy:
     bounds: GateLimits = GateLimits()  # of a gate by a model
     fusion: Mapping[Level, FusionPolicy] = field(default_factory=lambda: POLICIES)
     backbone: int = BACKBONE
+    selection: SelectionPolicy = SELECTION
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +140,13 @@ class Search:
     clock: Clock
     policy: ReadPolicy
     expansion: Expansion = Expansion()
+    lane: Lane = field(default_factory=lambda: Lane(LanePolicy()))
 
     async def search(self, namespace: str, ask: Ask) -> Found:
         """The best evidence for a question.
 
-        Raises NotFound; Conflict if memory is behind `min_sequence`; InvalidInput for a gate that there is not.
+        Raises NotFound; Conflict if memory is behind `min_sequence`; InvalidInput for a gate that there is not;
+        Busy; Unavailable while memory is erased faster than it can be read.
         """
         if ask.min_sequence is not None:
             await self._catch_up(namespace, ask.min_sequence)
@@ -145,7 +157,7 @@ class Search:
 
     async def _search(self, namespace: str, ask: Ask) -> Found:
         measure = await self._measure(ask)
-        while True:
+        for _ in range(MOST_STARTS):
             gathered = await self.gather(namespace, ask)
             # No connection is held: a language model may be thinking now.
             items = [piece.item for piece in gathered.evidence]
@@ -155,6 +167,7 @@ class Search:
                 if unit.namespace.erasures == gathered.erasures:  # else what was erased might be handed out
                     hits = await _hits(unit, gathered.evidence, expanded.items)
                     return _found(ask, gathered, expanded, hits)
+        raise overtaken()
 
     async def _measure(self, ask: Ask) -> Measure:
         """By which the items are opened. Scores of strategies that are not calibrated say nothing that it could use."""
@@ -170,12 +183,16 @@ class Search:
         )
 
     async def gather(self, namespace: str, ask: Ask) -> Gathered:
-        """What may be handed out for a question, before anything is opened. Raises NotFound."""
+        """What may be handed out for a question, before anything is opened. Raises NotFound, Busy, Unavailable."""
+        async with self.lane.place(namespace):
+            return await self._gather(namespace, ask)
+
+    async def _gather(self, namespace: str, ask: Ask) -> Gathered:
         profile = str(self.embedders.current.profile)
         if self.embedders.next is not None:
             async with self.storage.read(namespace) as unit:
                 profile = unit.namespace.embedding_profile
-        while True:
+        for _ in range(MOST_STARTS):
             embedder = None if ask.strategy is Strategy.BM25 else self.embedders.of(profile)
             asked = None if embedder is None else await embedder.embed_query(ask.text)
             async with self.storage.read(namespace) as unit:
@@ -183,6 +200,7 @@ class Search:
                 if asked is None or unit.namespace.embedding_profile == profile:
                     return await self._read(unit, ask, asked)
                 profile = unit.namespace.embedding_profile
+        raise overtaken()
 
     async def _read(self, unit: ReadUnit, ask: Ask, asked: Asked | None) -> Gathered:
         speakers = tuple(await unit.messages.speakers())
@@ -209,7 +227,7 @@ class Search:
     ) -> Sequence[Evidence]:
         """The evidence with no more statements than stand for the others, where the strategy chooses."""
         if strategy is Strategy.ADAPTIVE:
-            return await represent(unit, evidence, self.policy.backbone)
+            return await represent(unit, evidence, self.policy.backbone, self.policy.selection)
         if strategy is Strategy.PAPER and asked is not None:
             return await represent_by_paper(unit, evidence, asked.vector)
         return evidence
@@ -230,6 +248,11 @@ class Search:
                 message = f"memory is settled up to sequence {settled}, not yet to {wanted}"
                 raise Conflict(message)
             await notice.wait(left)
+
+
+def overtaken() -> Unavailable:
+    """Why a read was given up."""
+    return Unavailable("memory kept changing while it was read: messages are being erased, or all vectors exchanged")
 
 
 async def _hits(unit: ReadUnit, evidence: Sequence[Evidence], items: Sequence[Item]) -> tuple[Hit, ...]:
@@ -257,6 +280,7 @@ def _found(ask: Ask, gathered: Gathered, expanded: Expanded, hits: tuple[Hit, ..
     )
     return Found(
         ask=ask,
+        erasures=gathered.erasures,
         question=gathered.question,
         hits=hits,
         context=context,

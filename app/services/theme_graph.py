@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
+from app.domain.audit import Act
 from app.domain.episodes import Episode
 from app.domain.errors import TooLarge
 from app.domain.graphml import Edge, Node, Relation, Value, render
@@ -16,7 +17,7 @@ from app.domain.levels import Level
 from app.domain.neighbours import neighbours
 from app.domain.records import Theme
 from app.storage.hierarchy import NO_CENTROIDS, Centroids, Glimpse, Stated, Support
-from app.storage.unit_of_work import ReadUnit, Storage
+from app.storage.unit_of_work import Clock, ReadUnit, Storage
 
 MOST = 50_000  # nodes and edges of a graph: so many take some 200 MB and seconds of a core to write
 NEIGHBOURS = 5  # nearest themes that a theme has an edge to
@@ -45,6 +46,7 @@ class ThemeGraph:
     """Exports the hierarchy. One graph at a time in a process: what it takes of memory is bounded."""
 
     storage: Storage
+    clock: Clock
     most: int = MOST
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -57,6 +59,7 @@ class ThemeGraph:
                     limit = f"{self.most} are the limit: ask for fewer levels"
                     raise TooLarge(f"the graph may have {size} nodes and edges, {limit}")
                 memory = await _read(unit, levels)
+            await self.storage.record(Act.EXPORT_THEMES, self.clock(), namespace)
             return await asyncio.to_thread(_draw, memory)
 
 

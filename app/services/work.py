@@ -18,12 +18,12 @@ class Work:
 
     async def page(self, namespace: str, state: JobState | None, after: UUID | None, limit: int) -> Sequence[Job]:
         """Jobs, newest first."""
-        async with self.storage.read(namespace) as unit:
+        async with self.storage.read(namespace, also_importing=True) as unit:
             return await unit.jobs.page(state, after, limit)
 
     async def get(self, namespace: str, job: JobId) -> Job:
         """One job. Raises NotFound."""
-        async with self.storage.read(namespace) as unit:
+        async with self.storage.read(namespace, also_importing=True) as unit:
             return await unit.jobs.get(job)
 
     async def retry(self, namespace: str, job: JobId) -> Job:
@@ -35,7 +35,7 @@ class Work:
         return await self._change(namespace, lambda unit: unit.jobs.cancel(job, self.clock()))
 
     async def _change(self, namespace: str, change: Callable[[WriteUnit], Awaitable[Job]]) -> Job:
-        async with self.storage.write(namespace) as unit:
+        async with self.storage.write(namespace, also_importing=True) as unit:
             job = await change(unit)
             await unit.commit(revises_memory=False)
         return job

@@ -17,13 +17,13 @@ from app.domain.vectors import Vector, unit
 from app.storage.items import ITEMS, stray
 from app.storage.messages import to_message
 from app.storage.repository import IN_LIMIT, Repository
+from app.storage.schema import metadata
 from app.storage.tables import (
     citations,
     embeddings,
     episodes,
     jobs,
     messages,
-    metadata,
     postings,
     statements,
     themes,

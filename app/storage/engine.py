@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, event, make_url
+from sqlalchemy import Connection, event, make_url, text
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
@@ -82,6 +82,28 @@ def _begin_sqlite(connection: Connection) -> None:
     # A write transaction takes the file's lock at once: it can never fail later with a lost upgrade race.
     writes = connection.get_execution_options().get("writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+async def rewrite_file(engines: Engines) -> bool:
+    """SQLite: write the whole file anew, and empty its write-ahead log. False if readers hold the log.
+
+    `secure_delete` overwrites rows where they lie. When a page is split, copies of rows stay behind in its free part:
+    only writing it anew removes those. Takes as long as copying the file, and as much room for a while.
+    """
+    async with engines.write.connect() as connection:
+        driver: Any = (await connection.get_raw_connection()).driver_connection
+        await (await driver.execute("VACUUM")).close()  # neither of them inside a transaction
+        cursor = await driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        busy, _, _ = await cursor.fetchone()
+        await cursor.close()
+    return not busy
+
+
+async def renew_samples(engines: Engines) -> None:
+    """Postgres: let its planner's statistics tell of the rows that there are now; they hold words and names."""
+    async with engines.write.connect() as connection:
+        await connection.execute(text("ANALYZE postings (term), messages (speaker, external_id), conversations (name)"))
+        await connection.commit()
 
 
 def _postgres(url: str, policy: EnginePolicy, pool: Mapping[str, Any]) -> Engines:

@@ -6,14 +6,14 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, func, insert, select, update
+from sqlalchemy import Row, delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.errors import Conflict, Discarded, NotFound
 from app.domain.ids import JobId, NamespaceId
 from app.domain.jobs import OPEN_STATES, Attempt, Job, JobCounts, JobState, Step, Unfinished
 from app.domain.namespaces import Namespace
-from app.storage.repository import Repository, new_id
+from app.storage.repository import IN_LIMIT, Repository, new_id
 from app.storage.tables import jobs
 from app.telemetry.usage import Usage
 
@@ -168,6 +168,12 @@ class JobRepository(Repository):
         row = (await self._connection.execute(query.order_by(jobs.c.id).limit(1))).one_or_none()
         return None if row is None else to_job(row)
 
+    async def newest(self, kind: Step) -> Job | None:
+        """The job of this kind that was queued last."""
+        query = self._select().where(jobs.c.kind == kind).order_by(jobs.c.id.desc()).limit(1)
+        row = (await self._connection.execute(query)).one_or_none()
+        return None if row is None else to_job(row)
+
     async def get(self, job: JobId) -> Job:
         """One job. Raises NotFound."""
         row = (await self._connection.execute(self._select().where(jobs.c.id == job))).one_or_none()
@@ -211,6 +217,12 @@ class JobRepository(Repository):
             .where(self._own(jobs), jobs.c.state.in_(OPEN_STATES))
             .values(state=JobState.CANCELLED.value, token=None, finished_at=now)
         )
+
+    async def remove(self, keys: Sequence[str]) -> None:
+        """Forget all jobs for these keys, whatever their state: what they work on is erased."""
+        for start in range(0, len(keys), IN_LIMIT):
+            query = delete(jobs).where(self._own(jobs), jobs.c.key.in_(keys[start : start + IN_LIMIT]))
+            await self._connection.execute(query)
 
     async def counts(self, kinds: Collection[Step] = tuple(Step)) -> JobCounts:
         """Jobs of these kinds, by state."""

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -22,11 +22,11 @@ from app.storage.tables import conversations, messages
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A message already stored under a client's id."""
+    """A message already stored under a client's id; without a digest it was erased."""
 
     id: MessageId
     sequence: int
-    digest: str
+    digest: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,18 @@ def to_place(row: Row[Any]) -> Place:
     )
 
 
+def to_conversation(row: Row[Any], messages_in_it: int, last_occurred_at: datetime | None) -> Conversation:
+    """A conversation row as a value."""
+    return Conversation(
+        ConversationId(row.id),
+        row.name,
+        row.created_at,
+        messages_in_it,
+        last_occurred_at,
+        None if row.retention_seconds is None else timedelta(seconds=row.retention_seconds),
+    )
+
+
 def to_message(row: Row[Any]) -> Message:
     """A message row as a value."""
     return Message(
@@ -86,24 +98,34 @@ def to_message(row: Row[Any]) -> Message:
 class MessageRepository(Repository):
     """Messages and conversations of one namespace."""
 
+    async def find_conversation(self, name: str) -> ConversationId | None:
+        """The conversation called `name`; None if there is none, or it is being erased."""
+        query = select(conversations.c.id).where(
+            self._own(conversations), conversations.c.name == name, conversations.c.deleted_at.is_(None)
+        )
+        found = (await self._connection.execute(query)).scalar_one_or_none()
+        return None if found is None else ConversationId(found)
+
     async def conversation(self, name: str) -> ConversationId:
         """The conversation called `name`. Raises NotFound."""
-        found = await self._find_conversation(name)
+        found = await self.find_conversation(name)
         if found is None:
             raise NotFound("no such conversation")
         return found
 
     async def get_or_create_conversation(self, name: str, now: datetime) -> ConversationId:
         """The conversation called `name`, made on first use. The namespace's row must be locked."""
-        found = await self._find_conversation(name)
+        found = await self.find_conversation(name)
         if found is not None:
             return found
         made = new_id()
         await self._connection.execute(insert(conversations).values(self._row(id=made, name=name, created_at=now)))
         return ConversationId(made)
 
-    async def list_conversations(self, after: UUID | None, limit: int) -> Sequence[Conversation]:
-        """Conversations, oldest first, with their size and newest event time."""
+    async def list_conversations(
+        self, after: UUID | None, limit: int, only: ConversationId | None = None
+    ) -> Sequence[Conversation]:
+        """Conversations, oldest first, or only one, with their size and newest event time."""
         count = func.count(messages.c.id)
         joined = conversations.outerjoin(
             messages,
@@ -115,13 +137,15 @@ class MessageRepository(Repository):
         query = (
             select(conversations, count, func.max(messages.c.occurred_at))
             .select_from(joined)
-            .where(self._own(conversations))
+            .where(self._own(conversations), conversations.c.deleted_at.is_(None))
             .group_by(conversations.c.namespace_id, conversations.c.id)
         )
+        if only is not None:
+            query = query.where(conversations.c.id == only)
         if after is not None:
             query = query.where(conversations.c.id > after)
         rows = await self._connection.execute(query.order_by(conversations.c.id).limit(limit))
-        return [Conversation(ConversationId(r.id), r.name, r.created_at, r[-2], r[-1]) for r in rows]
+        return [to_conversation(row, row[-2], row[-1]) for row in rows]
 
     async def conversation_names(self, ids: Iterable[ConversationId]) -> Mapping[ConversationId, str]:
         """The names of these conversations."""
@@ -323,8 +347,3 @@ class MessageRepository(Repository):
 
     async def _fetch(self, query: Select[Any]) -> list[Message]:
         return [to_message(row) for row in await self._connection.execute(query)]
-
-    async def _find_conversation(self, name: str) -> ConversationId | None:
-        query = select(conversations.c.id).where(self._own(conversations), conversations.c.name == name)
-        found = (await self._connection.execute(query)).scalar_one_or_none()
-        return None if found is None else ConversationId(found)

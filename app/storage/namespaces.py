@@ -1,20 +1,39 @@
 """The directory: the one repository that sees more than one namespace. It holds names, never memory."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, Select, and_, delete, exists, func, insert, or_, select, union, update
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    Select,
+    and_,
+    delete,
+    exists,
+    false,
+    func,
+    insert,
+    or_,
+    select,
+    true,
+    tuple_,
+    union,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.domain.access import EVERY
 from app.domain.errors import NotFound
 from app.domain.ids import NamespaceId
 from app.domain.jobs import OPEN_STATES, JobState, Step
 from app.domain.namespaces import Namespace, Receipt
 from app.storage.bells import has_bell
+from app.storage.erasure_tables import receipts, tombstones
+from app.storage.receipts import PENDING
 from app.storage.repository import new_id
 from app.storage.tables import (
     citations,
@@ -23,17 +42,18 @@ from app.storage.tables import (
     ended_themes,
     episodes,
     idempotency_keys,
+    import_blocks,
     jobs,
     messages,
     namespaces,
     postings,
-    receipts,
     regions,
     statements,
     themes,
     usage,
     word_statistics,
 )
+from app.telemetry.acting import actor
 
 ERASED_IN_ORDER = (
     citations,
@@ -45,11 +65,13 @@ ERASED_IN_ORDER = (
     postings,
     word_statistics,
     messages,
+    tombstones,
     episodes,
     conversations,
     jobs,
     usage,
     idempotency_keys,
+    import_blocks,
 )  # children before parents
 
 
@@ -66,7 +88,17 @@ def to_namespace(row: Row[Any]) -> Namespace:
         row.generation,
         row.next_profile,
         row.next_generation,
+        row.importing,
+        row.retention_seconds,
     )
+
+
+def _covered(pattern: str) -> ColumnElement[bool]:
+    """Condition: a name is this pattern, or begins with it (domain.access). LIKE would not tell A from a on SQLite."""
+    if not pattern.endswith(EVERY):
+        return namespaces.c.name == pattern
+    prefix = pattern.removesuffix(EVERY)
+    return func.substr(namespaces.c.name, 1, len(prefix)) == prefix if prefix else true()
 
 
 def _takeable(now: datetime, stale_before: datetime, since: datetime | None) -> Select[Any]:
@@ -102,7 +134,7 @@ class Directory:
             return found.id
         values = {
             "id": new_id(), "name": name, "created_at": now, "sequence": 0, "revision": 0, "erasures": 0,
-            "embedding_profile": profile,
+            "embedding_profile": profile, "created_by": actor().key,
         }  # fmt: skip
         # Two first messages at once: the loser of the race waits for the winner, then finds its row.
         with suppress(IntegrityError):
@@ -117,9 +149,9 @@ class Directory:
             raise NotFound("no such namespace")
         return found
 
-    async def page(self, after: UUID | None, limit: int) -> Sequence[Namespace]:
-        """Live namespaces, oldest first."""
-        query = select(namespaces).where(namespaces.c.deleted_at.is_(None))
+    async def page(self, after: UUID | None, limit: int, patterns: Sequence[str]) -> Sequence[Namespace]:
+        """Live namespaces whose names these patterns cover, oldest first."""
+        query = select(namespaces).where(namespaces.c.deleted_at.is_(None), or_(*map(_covered, patterns), false()))
         if after is not None:
             query = query.where(namespaces.c.id > after)
         rows = await self._connection.execute(query.order_by(namespaces.c.id).limit(limit))
@@ -177,6 +209,21 @@ class Directory:
         query = select(idempotency_keys.c.namespace_id).where(idempotency_keys.c.created_at <= before).distinct()
         return [NamespaceId(row.namespace_id) for row in await self._connection.execute(query)]
 
+    async def with_lines_of_imports(self) -> Sequence[NamespaceId]:
+        """Namespaces with lines that came in for an import."""
+        query = select(import_blocks.c.namespace_id).distinct()
+        return [NamespaceId(row.namespace_id) for row in await self._connection.execute(query)]
+
+    async def made_by(self, key: UUID | None) -> int:
+        """Live namespaces that a key has made; None: those made without one."""
+        query = select(func.count()).select_from(namespaces).where(namespaces.c.deleted_at.is_(None))
+        return (await self._connection.execute(query.where(namespaces.c.created_by == key))).scalar_one()
+
+    async def pending(self) -> int:
+        """Jobs of all namespaces that wait or run."""
+        query = select(func.count()).select_from(jobs).where(jobs.c.state.in_(OPEN_STATES))
+        return (await self._connection.execute(query)).scalar_one()
+
     async def requeue_running(self) -> int:
         """Queue again all that ran when the only process that runs jobs ended. Returns how many."""
         running = update(jobs).where(jobs.c.state == JobState.RUNNING)
@@ -193,8 +240,21 @@ class Directory:
                 found[table.name] = count
         return found
 
-    async def stuck_erasures(self) -> Sequence[NamespaceId]:
-        """Deleted namespaces whose rows no open job is going to erase."""
+    async def stuck_erasures(self, before: datetime) -> Sequence[tuple[NamespaceId, UUID]]:
+        """Erasures that are not done, whose job has vanished or ended before: namespace and receipt."""
+        unsettled = or_(jobs.c.state.in_(OPEN_STATES), jobs.c.finished_at > before)
+        at_work = select(jobs.c.key).where(jobs.c.kind == Step.FORGET, unsettled)
+        working = set((await self._connection.execute(at_work)).scalars())
+        there = exists().where(  # what is pending in a namespace that is being erased ends with it
+            namespaces.c.id == receipts.c.namespace_id,
+            or_(namespaces.c.deleted_at.is_(None), receipts.c.what == "namespace"),
+        )
+        pending = select(receipts.c.namespace_id, receipts.c.id).where(receipts.c.state == PENDING, there)
+        rows = await self._connection.execute(pending.order_by(receipts.c.id))
+        return [(NamespaceId(row.namespace_id), row.id) for row in rows if str(row.id) not in working]
+
+    async def abandoned(self) -> Sequence[NamespaceId]:
+        """Retired namespaces whose rows no open job is going to erase."""
         working = exists().where(
             jobs.c.namespace_id == namespaces.c.id, jobs.c.kind == Step.FORGET, jobs.c.state.in_(OPEN_STATES)
         )
@@ -237,31 +297,73 @@ class Directory:
             next_generation=namespaces.c.next_generation + 1,
         )
 
-    async def retire(self, namespace: Namespace, now: datetime) -> Receipt:
-        """Free the name, hide the namespace, and write a receipt for the erasure to come."""
-        await self._set(namespace.id, deleted_at=now, erasures=namespaces.c.erasures + 1)
-        receipt = Receipt(new_id(), namespace.name, "namespace", "pending", now, None, None)
-        values = {name: getattr(receipt, name) for name in receipts.c.keys()}  # noqa: SIM118
-        await self._connection.execute(insert(receipts).values(values))
-        return receipt
+    async def begin_import(self, namespace: NamespaceId, profile: str) -> None:
+        """Hide an empty namespace until what is imported is whole; its vectors will be of this profile."""
+        await self._set(namespace, importing=True, embedding_profile=profile, next_profile=None)
 
-    async def erase(self, namespace: NamespaceId, receipt: UUID, now: datetime) -> Mapping[str, int]:
-        """Remove every row of the namespace and close the receipt. Returns rows removed, by table."""
-        erased: dict[str, int] = {}
+    async def end_import(self, namespace: NamespaceId) -> None:
+        """From this commit on it is read."""
+        await self._set(namespace, importing=False)
+
+    async def retire(self, namespace: NamespaceId, now: datetime) -> None:
+        """Free the name and hide the namespace."""
+        await self._set(namespace, deleted_at=now, erasures=namespaces.c.erasures + 1)
+
+    async def set_retention(self, namespace: NamespaceId, seconds: int | None) -> None:
+        """How long messages are kept after their receipt; None: for ever."""
+        await self._set(namespace, retention_seconds=seconds)
+
+    async def with_retention(self) -> Sequence[NamespaceId]:
+        """Live namespaces in which messages expire."""
+        kept = select(namespaces.c.id).where(
+            namespaces.c.retention_seconds.is_not(None), namespaces.c.deleted_at.is_(None)
+        )
+        partly = select(conversations.c.namespace_id).where(conversations.c.retention_seconds.is_not(None))
+        return [NamespaceId(row[0]) for row in await self._connection.execute(union(kept, partly))]
+
+    async def erase_some(self, namespace: NamespaceId, most: int) -> Mapping[str, int]:
+        """Remove at most `most` rows of a retired namespace: how many of which table; none are left if it is empty.
+
+        Its jobs stay, for one of them does this.
+        """
         for table in ERASED_IN_ORDER:
-            result = await self._connection.execute(delete(table).where(table.c.namespace_id == namespace))
-            erased[table.name] = result.rowcount
+            if table is jobs:
+                continue
+            key = list(table.primary_key.columns)
+            some = select(*key).where(table.c.namespace_id == namespace).limit(most)
+            gone = delete(table).where(table.c.namespace_id == namespace, tuple_(*key).in_(some))
+            removed = (await self._connection.execute(gone)).rowcount
+            if removed:
+                return {table.name: removed}
+        return {}
+
+    async def erase_rest(self, namespace: NamespaceId) -> Mapping[str, int]:
+        """Remove the jobs of a retired namespace, and its own row."""
+        gone = await self._connection.execute(delete(jobs).where(jobs.c.namespace_id == namespace))
         await self._connection.execute(delete(namespaces).where(namespaces.c.id == namespace))
-        closed = update(receipts).where(receipts.c.id == receipt)
-        await self._connection.execute(closed.values(state="done", finished_at=now, erased=erased))
-        return erased
+        return {jobs.name: gone.rowcount}
+
+    async def pending_receipts(self, kinds: Collection[str]) -> set[UUID]:
+        """Receipts of these kinds whose erasure is not done."""
+        query = select(receipts.c.id).where(receipts.c.state == PENDING, receipts.c.what.in_(kinds))
+        return set((await self._connection.execute(query)).scalars())
+
+    async def has_receipts(self, before: datetime) -> bool:
+        """Whether there are receipts of erasures that were done by then."""
+        query = select(receipts.c.id).where(receipts.c.finished_at <= before)
+        return (await self._connection.execute(query.limit(1))).first() is not None
+
+    async def purge_receipts(self, before: datetime) -> int:
+        """Remove receipts of erasures that were done by then. Returns how many."""
+        old = delete(receipts).where(receipts.c.finished_at <= before)
+        return (await self._connection.execute(old)).rowcount
 
     async def receipt(self, receipt: UUID) -> Receipt:
         """A receipt by id. Raises NotFound."""
         row = (await self._connection.execute(select(receipts).where(receipts.c.id == receipt))).one_or_none()
         if row is None:
             raise NotFound("no such receipt")
-        return Receipt(**row._mapping)
+        return Receipt(row.id, row.namespace, row.what, row.state, row.requested_at, row.finished_at, row.erased)
 
     async def _set(self, namespace: NamespaceId, **values: Any) -> None:  # noqa: ANN401
         await self._connection.execute(update(namespaces).where(namespaces.c.id == namespace).values(**values))

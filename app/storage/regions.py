@@ -63,6 +63,22 @@ class RegionRepository(Repository):
         left = select(themes.c.id).where(self._own(themes), themes.c.region_id == region).exists()
         await self._connection.execute(delete(regions).where(self._own(regions), regions.c.id == region, ~left))
 
+    async def of(self, ids: Collection[ThemeId]) -> set[UUID]:
+        """The regions that these themes are in."""
+        query = select(themes.c.region_id).where(self._own(themes), themes.c.id.in_(ids)).distinct()
+        return set((await self._connection.execute(query)).scalars()) - {NOWHERE}
+
+    async def recentre(self, some: Collection[UUID]) -> None:
+        """Put the centres of regions where their themes are now; one without any ends."""
+        for region in sorted(some):
+            query = select(themes.c.centroid).where(self._own(themes), themes.c.region_id == region)
+            inside = list((await self._connection.execute(query)).scalars())
+            if inside:
+                centred = update(regions).where(self._own(regions), regions.c.id == region)
+                await self._connection.execute(centred.values(centre=unit(np.sum(inside, axis=0, dtype=np.float32))))
+            else:
+                await self._connection.execute(delete(regions).where(self._own(regions), regions.c.id == region))
+
     async def _around(self, vectors: Sequence[Vector]) -> Sequence[Sequence[UUID]]:
         """For each vector the regions near it."""
         closeness = [similarity(regions.c.centre, vector).label(f"to_{at}") for at, vector in enumerate(vectors)]

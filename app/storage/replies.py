@@ -1,8 +1,9 @@
 """Replies kept by idempotency key: the first answer to a request, for whoever sends it again."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, insert, select, update
 
 from app.domain.replies import Reply
 from app.storage.repository import Repository
@@ -26,6 +27,18 @@ class ReplyRepository(Repository):
         await self._connection.execute(old)
         values = self._row(key=key, digest=reply.digest, status=reply.status, body=reply.body, created_at=now)
         await self._connection.execute(insert(idempotency_keys).values(values))
+
+    async def since(self, moment: datetime) -> Mapping[str, str]:
+        """The bodies of replies that were kept at that moment or later, by key."""
+        query = select(idempotency_keys.c.key, idempotency_keys.c.body).where(
+            self._own(idempotency_keys), idempotency_keys.c.created_at >= moment
+        )
+        return {row.key: row.body for row in await self._connection.execute(query)}
+
+    async def rewrite(self, key: str, body: str) -> None:
+        """Keep another body under a key: the first told of what was erased since."""
+        query = update(idempotency_keys).where(self._own(idempotency_keys), idempotency_keys.c.key == key)
+        await self._connection.execute(query.values(body=body))
 
     async def purge(self, before: datetime) -> int:
         """Forget replies from before that moment: their keys are free. Returns how many."""

@@ -156,6 +156,17 @@ class StatementRepository(Repository):
             gone = delete(statements).where(self._own(statements), statements.c.id.in_(chunk))
             await self._connection.execute(gone)
 
+    async def formers(self, ids: Iterable[StatementId]) -> Mapping[StatementId, list[Statement]]:
+        """For each statement those whose place it took."""
+        wanted = sorted(set(ids))
+        found: dict[StatementId, list[Statement]] = {id_: [] for id_ in wanted}
+        for start in range(0, len(wanted), IN_LIMIT):
+            query = self._select().where(statements.c.superseded_by.in_(wanted[start : start + IN_LIMIT]))
+            for former in await self._fetch(query):
+                if former.superseded_by is not None:
+                    found[former.superseded_by].append(former)
+        return found
+
     async def superseded_by(self, statement: StatementId) -> Sequence[Statement]:
         """The statements whose place this one took."""
         return await self._fetch(self._select().where(statements.c.superseded_by == statement))

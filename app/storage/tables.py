@@ -10,7 +10,6 @@ from sqlalchemy import (
     ForeignKeyConstraint,
     Index,
     Integer,
-    MetaData,
     PrimaryKeyConstraint,
     String,
     Table,
@@ -19,25 +18,18 @@ from sqlalchemy import (
     text,
 )
 
+from app.storage.access_tables import audit, keys
 from app.storage.dialects import Instant, JsonDocument
+from app.storage.erasure_tables import receipts
+from app.storage.schema import NAME_LENGTH, metadata
 from app.storage.vectors import Embedding, WordBytes
 
-NAME_LENGTH = 200  # characters, namespace and conversation names; app/api/schemas.py allows no more
 EXTERNAL_ID_LENGTH = 255  # characters of a client's own message id
 IDEMPOTENCY_KEY_LENGTH = 255  # characters; app/api/schemas allows no more
 MODEL_LENGTH = 200  # characters of a model's name that usage is summed by
 NOWHERE = UUID(int=0)  # the region of a theme that belongs to none; no key, for SQLite cannot add one to a table
 WAITING = "theme_id IS NULL AND superseded_by IS NULL"  # a statement that maintenance has not placed yet
 TERM_LENGTH = 64  # characters; app/domain/text.py bounds the terms it makes
-
-metadata = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-        "pk": "pk_%(table_name)s",
-    }
-)
 
 
 def _key() -> Column[object]:
@@ -70,6 +62,10 @@ namespaces = Table(
     Column("generation", Integer, nullable=False, server_default=text("0")),  # of the embeddings that are read
     Column("next_profile", String(200)),  # of the embeddings that are being made ready; null: none are
     Column("next_generation", Integer, nullable=False, server_default=text("1")),  # theirs
+    Column("importing", Boolean, nullable=False, server_default=text("false")),  # nothing reads it until it is whole
+    Column("retention_seconds", BigInteger),  # then a message expires, counted from its receipt; null: never
+    Column("created_by", Uuid),  # the key whose first message made it; null: none of the table
+    Index("ix_namespaces_created_by", "created_by"),
     Index(
         "uq_namespaces_live_name",
         "name",
@@ -79,17 +75,8 @@ namespaces = Table(
     ),
 )
 
-receipts = Table(
-    "receipts",
-    metadata,
-    Column("id", Uuid, primary_key=True),
-    Column("namespace", String(NAME_LENGTH), nullable=False),
-    Column("what", String(20), nullable=False),
-    Column("state", String(10), nullable=False),
-    Column("requested_at", Instant, nullable=False),
-    Column("finished_at", Instant),
-    Column("erased", JsonDocument),  # rows removed, by table
-)
+WITHOUT_MEMORY = (namespaces, receipts, keys, audit)
+"""Tables of names and acts; all others hold memory, or work on it, and begin with `namespace_id`."""
 
 conversations = Table(
     "conversations",
@@ -98,9 +85,18 @@ conversations = Table(
     Column("id", Uuid, nullable=False),
     Column("name", String(NAME_LENGTH), nullable=False),
     Column("created_at", Instant, nullable=False),
+    Column("retention_seconds", BigInteger),  # of its messages; null: as its namespace has it
+    Column("deleted_at", Instant),  # its name is free again, its messages are being erased
     _owned("id"),
     _in_namespace(),
-    Index("uq_conversations_name", "namespace_id", "name", unique=True),
+    Index(
+        "uq_conversations_name",
+        "namespace_id",
+        "name",
+        unique=True,
+        sqlite_where=text("deleted_at IS NULL"),
+        postgresql_where=text("deleted_at IS NULL"),
+    ),
 )
 
 episodes = Table(
@@ -145,6 +141,7 @@ messages = Table(
     Column("occurred_at", Instant, nullable=False),
     Column("recorded_at", Instant, nullable=False),
     Column("episode_id", Uuid),  # null: still in the buffer
+    Column("withheld", Boolean, nullable=False, server_default=text("false")),  # no more is drawn from it: see Editing
     _owned("id"),
     _refers("conversation_id", "conversations"),
     _refers("episode_id", "episodes"),
@@ -155,6 +152,7 @@ messages = Table(
     Index("ix_messages_episode", "namespace_id", "episode_id", "sequence"),
     Index("ix_messages_speaker", "namespace_id", "speaker"),
     Index("ix_messages_occurred_at", "namespace_id", "occurred_at"),
+    Index("ix_messages_recorded_at", "namespace_id", "recorded_at"),
     Index(
         "ix_messages_buffer",
         "namespace_id",
@@ -355,4 +353,15 @@ idempotency_keys = Table(
     _owned("key"),
     _in_namespace(),
     Index("ix_idempotency_keys_created_at", "created_at"),
+)
+
+import_blocks = Table(
+    "import_blocks",
+    metadata,
+    _key(),
+    Column("job_id", Uuid, nullable=False),  # that works them through
+    Column("number", BigInteger, nullable=False),  # 1, 2, … in the order of the file
+    Column("lines", Text, nullable=False),  # of it, whole ones
+    _owned("job_id", "number"),
+    _in_namespace(),
 )

@@ -16,25 +16,32 @@ from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.domain.errors import NotFound, StoreUnavailable
+from app.domain.audit import Act, Outcome
+from app.domain.errors import BeingImported, NotFound, StoreUnavailable
 from app.domain.ids import NamespaceId
 from app.domain.namespaces import Namespace
 from app.storage import gauges, migrate
+from app.storage.audit import AuditLog
 from app.storage.doctor import DoctorRepository, RepairRepository
 from app.storage.embeddings import EmbeddingRepository
-from app.storage.engine import Engines
+from app.storage.engine import Engines, renew_samples, rewrite_file
 from app.storage.episodes import EpisodeRepository
+from app.storage.erasures import ErasureRepository
 from app.storage.faults import store_errors
 from app.storage.hierarchy import HierarchyRepository
 from app.storage.jobs import JobRepository
+from app.storage.keys import Keyring
 from app.storage.messages import MessageRepository
 from app.storage.namespaces import Directory, to_namespace
+from app.storage.receipts import ReceiptRepository
 from app.storage.regions import RegionRepository
 from app.storage.replies import ReplyRepository
+from app.storage.seeking import Everything
 from app.storage.staging import StagingRepository
 from app.storage.statements import StatementRepository
 from app.storage.tables import namespaces
 from app.storage.themes import ThemeRepository
+from app.storage.transfer import TransferRepository
 from app.storage.usage import UsageRepository
 from app.storage.words import WordRepository
 from app.telemetry.metrics import Readings
@@ -72,6 +79,8 @@ class ReadUnit:
         self.replies = ReplyRepository(connection, namespace.id)
         self.usage = UsageRepository(connection, namespace.id)
         self.doctor = DoctorRepository(connection, namespace.id)
+        self.transfer = TransferRepository(connection, namespace)
+        self.erasures = ErasureRepository(connection, namespace.id)
         self._connection = connection
 
 
@@ -82,6 +91,8 @@ class WriteUnit(ReadUnit):
         super().__init__(connection, namespace)
         self.directory = Directory(connection)
         self.repairs = RepairRepository(connection, namespace.id)
+        self.receipts = ReceiptRepository(connection, namespace)
+        self.audit = AuditLog(connection, namespace.name)
         self._doorbell = doorbell
 
     async def commit(self, *, revises_memory: bool = True) -> None:
@@ -95,6 +106,15 @@ class WriteUnit(ReadUnit):
             self._doorbell.after_commit(self.namespace.id)
 
 
+class AccessUnit:
+    """Keys and the audit log. What is written is rolled back unless committed."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self.keys = Keyring(connection)
+        self.audit = AuditLog(connection, None)
+        self.commit = connection.commit
+
+
 @dataclass(frozen=True, slots=True)
 class Storage:
     """Opens units. `writers` keeps the writers of one SQLite file in line, so that none polls for its lock."""
@@ -104,27 +124,37 @@ class Storage:
     writers: asyncio.Lock | None
 
     @asynccontextmanager
-    async def read(self, namespace: NamespaceId | str) -> AsyncIterator[ReadUnit]:
-        """A read unit of a namespace, by id or by name. Raises NotFound if it is gone."""
+    async def read(self, namespace: NamespaceId | str, *, also_importing: bool = False) -> AsyncIterator[ReadUnit]:
+        """A read unit of a namespace, by id or by name. Raises NotFound if it is gone, BeingImported."""
         async with store_errors(), self.engines.read.connect() as connection:
-            yield ReadUnit(connection, await _get(connection, namespace))
+            yield ReadUnit(connection, await _get(connection, namespace, also_importing=also_importing))
 
     @asynccontextmanager
-    async def write(self, namespace: NamespaceId | str, *, also_deleted: bool = False) -> AsyncIterator[WriteUnit]:
-        """A write unit of a namespace, by id or by name, its row locked. Raises NotFound if it is gone."""
+    async def write(
+        self, namespace: NamespaceId | str, *, also_deleted: bool = False, also_importing: bool = False
+    ) -> AsyncIterator[WriteUnit]:
+        """A write unit of a namespace, by id or by name, its row locked. Raises NotFound if it is gone, BeingImported.
+
+        `also_deleted` takes it as it is: also while it is being imported.
+        """
         async with self._write_connection() as connection:
-            row = await _get(connection, namespace, lock=True, also_deleted=also_deleted)
+            row = await _get(connection, namespace, lock=True, also_deleted=also_deleted, also_importing=also_importing)
             yield WriteUnit(connection, row, self.doorbell)
 
     @asynccontextmanager
-    async def write_or_create(self, name: str, profile: str, now: datetime) -> AsyncIterator[WriteUnit]:
-        """A write unit of the namespace called `name`, made on first use with this embedding profile."""
+    async def write_or_create(
+        self, name: str, profile: str, now: datetime, *, also_importing: bool = False
+    ) -> AsyncIterator[WriteUnit]:
+        """A write unit of the namespace called `name`, made on first use with this embedding profile.
+
+        Raises BeingImported.
+        """
         async with self._write_connection() as connection:
             row = None
             while row is None:  # a deletion may come between finding it and locking it: then it is made anew
                 found = await Directory(connection).get_or_create(name, profile, now)
                 with suppress(NotFound):
-                    row = await _get(connection, found, lock=True)
+                    row = await _get(connection, found, lock=True, also_importing=also_importing)
             yield WriteUnit(connection, row, self.doorbell)
 
     @asynccontextmanager
@@ -132,6 +162,50 @@ class Storage:
         """Reads across namespaces: names, receipts, who has due jobs."""
         async with store_errors(), self.engines.read.connect() as connection:
             yield Directory(connection)
+
+    @asynccontextmanager
+    async def access(self) -> AsyncIterator[AccessUnit]:
+        """Reads of keys and of the audit log."""
+        async with store_errors(), self.engines.read.connect() as connection:
+            yield AccessUnit(connection)
+
+    @asynccontextmanager
+    async def write_access(self) -> AsyncIterator[AccessUnit]:
+        """Writes of keys and of the audit log."""
+        async with self._write_connection() as connection:
+            yield AccessUnit(connection)
+
+    async def record(self, act: Act, now: datetime, namespace: str | None, outcome: Outcome = Outcome.DONE) -> None:
+        """Write an act into the audit log that writes nothing else. `namespace` is a name, and need not exist."""
+        async with self._write_connection() as connection:
+            await AuditLog(connection, namespace).record(act, now, outcome=outcome)
+            await connection.commit()
+
+    @asynccontextmanager
+    async def everything(self) -> AsyncIterator[Everything]:
+        """Reads of all tables, as of one moment: for whoever administers the database."""
+        async with store_errors(), self.engines.read.connect() as connection:
+            yield Everything(connection)
+
+    async def purge_receipts(self, before: datetime) -> None:
+        """Remove receipts of erasures that were done by then."""
+        async with self.directory() as directory:
+            if not await directory.has_receipts(before):
+                return
+        async with self._write_connection() as connection:
+            await Directory(connection).purge_receipts(before)
+            await connection.commit()
+
+    async def clean(self) -> None:
+        """Leave nothing of erased rows in what the database keeps beside its rows. Raises StoreUnavailable.
+
+        An SQLite file is written anew; on Postgres the planner's statistics are made anew, and the rest is vacuum's.
+        """
+        async with store_errors(), self._line():
+            if not self.engines.is_sqlite:
+                await renew_samples(self.engines)
+            elif not await rewrite_file(self.engines):
+                raise StoreUnavailable("the database is busy: its log is being read")
 
     async def requeue_running(self) -> int:
         """Queue again what was running when the only process that runs jobs ended. Returns how many."""
@@ -176,7 +250,12 @@ class Storage:
 
 
 async def _get(
-    connection: AsyncConnection, namespace: NamespaceId | str, *, lock: bool = False, also_deleted: bool = False
+    connection: AsyncConnection,
+    namespace: NamespaceId | str,
+    *,
+    lock: bool = False,
+    also_deleted: bool = False,
+    also_importing: bool = False,
 ) -> Namespace:
     called = isinstance(namespace, str)
     query = select(namespaces).where((namespaces.c.name if called else namespaces.c.id) == namespace)
@@ -185,4 +264,6 @@ async def _get(
     row = (await connection.execute(query.with_for_update() if lock else query)).one_or_none()
     if row is None:
         raise NotFound("no such namespace")
+    if row.importing and not (also_deleted or also_importing):
+        raise BeingImported("the namespace is being imported: its jobs tell how far that is")
     return to_namespace(row)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 import numpy as np
-from sqlalchemy import ColumnElement, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, delete, exists, func, insert, select, update
 
 from app.domain.bm25 import Postings
 from app.domain.levels import Level
@@ -80,6 +80,29 @@ class WordRepository(Repository):
             few = select(other.c.item_id).where(*same, other.c.term == asked.c.term).limit(most).correlate(asked)
             count = select(func.count()).select_from(few.subquery("few")).scalar_subquery().correlate(asked)
             found |= {row[0]: row[1] for row in await self._connection.execute(select(asked.c.term, count))}
+        return found
+
+    async def lonely(self, level: Level, items: Collection[UUID]) -> set[str]:
+        """The terms that no other items of the level hold than these, which are a few hundred at most."""
+        other, these = postings.alias(), sorted(items)
+        elsewhere = exists().where(
+            other.c.namespace_id == self._namespace,
+            other.c.level == level.value,
+            other.c.term == postings.c.term,
+            other.c.item_id.not_in(these),
+        )
+        query = select(postings.c.term).where(
+            self._own(postings), postings.c.level == level.value, postings.c.item_id.in_(these), ~elsewhere
+        )
+        return set((await self._connection.execute(query.distinct())).scalars())
+
+    async def holding(self, level: Level, terms: Collection[str]) -> set[UUID]:
+        """The items of a level that hold any of these terms."""
+        wanted, found = sorted(terms), set[UUID]()
+        for start in range(0, len(wanted), IN_LIMIT):
+            chunk = postings.c.term.in_(wanted[start : start + IN_LIMIT])
+            query = select(postings.c.item_id).where(self._own(postings), postings.c.level == level.value, chunk)
+            found |= set((await self._connection.execute(query.distinct())).scalars())
         return found
 
     async def documents(self, level: Level) -> int:

@@ -18,6 +18,7 @@ from app.providers.scripted import DIMENSION, ScriptedEmbedder
 from app.providers.scripted_chat import WINDOW, ScriptedChat
 from app.stub.breakage import broken, delivered, error, json_response, refused
 from app.stub.faults import Fault, Kind, Plan, Unsteady
+from app.stub.streaming import streamed
 from app.stub.twists import choice, twist_text, twist_vectors
 
 MODEL = "scripted"
@@ -43,6 +44,7 @@ class ChatRequest(BaseModel):
     max_completion_tokens: int | None = None
     response_format: dict[str, Any] | None = None
     logprobs: bool = False
+    stream: bool = False
 
 
 class EmbeddingsRequest(BaseModel):
@@ -122,6 +124,8 @@ def _serve_models(app: FastAPI, plan: Plan, calls: Calls) -> None:
             payload = await _complete(scripted, asked, faults, calls)
         except ContextOverflow as overflow:
             return error(400, str(overflow), code="context_length_exceeded")
+        if asked.stream and Fault.IGNORE_STREAM not in faults:
+            return streamed(payload, faults, plan)
         return delivered(payload, faults, plan)
 
     @app.post("/v1/embeddings")

@@ -47,6 +47,7 @@ def refused(faults: Set[Fault], body: Mapping[str, Any]) -> Response | None:
         Fault.REFUSE_BOUNDS: ("response_format", '"maxLength"' in json.dumps(body.get("response_format"))),
         Fault.REFUSE_JSON: ("response_format", form == "json_object"),
         Fault.REFUSE_LOGPROBS: ("logprobs", bool(body.get("logprobs"))),
+        Fault.REFUSE_STREAM: ("stream", bool(body.get("stream"))),
         Fault.REFUSE_MAX_TOKENS: ("max_tokens", "max_tokens" in body),
         Fault.REFUSE_TEMPERATURE: ("temperature", "temperature" in body),
         Fault.REFUSE_SYSTEM: ("messages", "system" in roles),
@@ -62,8 +63,9 @@ def refused(faults: Set[Fault], body: Mapping[str, Any]) -> Response | None:
 async def broken(faults: Set[Fault], plan: Plan, request: Request, body: Mapping[str, Any]) -> Response | None:
     """The reply of an endpoint that fails; None if it does not."""
     if Fault.HANG in faults:
-        while (await request.receive())["type"] != "http.disconnect":
-            continue
+        with plan.being_stuck():
+            while (await request.receive())["type"] != "http.disconnect":
+                continue
         return Response(status_code=499)  # nobody reads it
     if Fault.RATE_LIMITED in faults:
         limited = {"error": {"message": "Rate limit reached", "type": "requests", "code": "rate_limit_exceeded"}}

@@ -2,7 +2,8 @@
 
 import random
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -19,9 +20,11 @@ class Fault(StrEnum):
     REFUSE_TEMPERATURE = "refuse_temperature"
     REFUSE_SYSTEM = "refuse_system"
     REFUSE_DIMENSIONS = "refuse_dimensions"  # as vLLM does for most embedding models
+    REFUSE_STREAM = "refuse_stream"
     # … or does not say so.
     IGNORE_SCHEMA = "ignore_schema"
     IGNORE_LOGPROBS = "ignore_logprobs"
+    IGNORE_STREAM = "ignore_stream"
 
     # Chat: the reply is there, in an odd form.
     THINKING_TAGS = "thinking_tags"
@@ -52,6 +55,8 @@ class Fault(StrEnum):
     SLOW_DRIP = "slow_drip"
     HANG = "hang"
     CUT = "cut"  # in the middle of the reply
+    STUCK = "stuck"  # a stream that begins and does not go on
+    ERROR_IN_STREAM = "error_in_stream"  # which begins well
     OVERFLOW_OPENAI = "overflow_openai"
     OVERFLOW_VLLM = "overflow_vllm"
     OVERFLOW_LLAMA_CPP = "overflow_llama_cpp"
@@ -165,6 +170,8 @@ class Plan:
     unsteady: Unsteady | None = None
     retry_after: str = "0"
     seconds: float = 1.0
+    stuck: int = 0
+    """Calls that do not go on, and whose client still waits."""
     _queue: deque[Fault] = field(default_factory=deque)
 
     def then(self, *faults: Fault) -> None:
@@ -179,6 +186,15 @@ class Plan:
         """Nothing goes wrong any more."""
         self.lasting, self.unsteady = frozenset(), None
         self._queue.clear()
+
+    @contextmanager
+    def being_stuck(self) -> Iterator[None]:
+        """Count a call that does not go on, until its client leaves."""
+        self.stuck += 1
+        try:
+            yield
+        finally:
+            self.stuck -= 1
 
     @property
     def waiting(self) -> Sequence[Fault]:

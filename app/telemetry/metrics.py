@@ -39,6 +39,11 @@ class Metrics:
             REQUEST_SECONDS,
             *("method", "route"),
         )
+        self._abandoned = self._counter(
+            "xmemory_abandoned_reads",
+            "Questions whose client went away before the answer: the work on them was stopped.",
+            "route",
+        )
         self._runs = self._counter("xmemory_job_runs", "Attempts of jobs in this process.", "kind", "outcome")
         self._run_seconds = self._histogram(
             "xmemory_job_run_duration_seconds", "How long an attempt took.", JOB_SECONDS, "kind"
@@ -73,6 +78,10 @@ class Metrics:
         named, place = method if method in METHODS else OTHER, route or OTHER
         self._requests.labels(named, place, f"{status // 100}xx").inc()
         self._request_seconds.labels(named, place).observe(seconds)
+
+    def abandoned(self, route: str) -> None:
+        """A client did not wait for its answer; `route` is its template."""
+        self._abandoned.labels(route).inc()
 
     def job(self, kind: str, outcome: str, seconds: float) -> None:
         """An attempt ended."""

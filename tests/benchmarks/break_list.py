@@ -1,40 +1,17 @@
 """Deliberate breaks of the service, each with the tests that must notice it. See breaks.py."""
 
-from dataclasses import dataclass
-from pathlib import Path
+from tests.benchmarks.break_reader import THE_READER
+from tests.benchmarks.break_themes import THE_THEMES
+from tests.benchmarks.break_type import ROOT, Break
+from tests.benchmarks.break_type import one as _one
 
-ROOT = Path(__file__).parents[2]
+__all__ = ["BREAKS", "ROOT", "Break"]
+
 INGEST, SEGMENTATION, ADMISSION = (f"app/services/{name}.py" for name in ("ingest", "segmentation", "admission"))
 JOBS, UNITS, RUNNER = "app/storage/jobs.py", "app/storage/unit_of_work.py", "app/jobs/runner.py"
 ONE_TRANSACTION = "integration/test_one_transaction.py"
 TWICE = "integration/test_statements_and_themes.py"
 WORK, BELL = "integration/test_jobs.py", "integration/test_doorbell.py"
-
-
-@dataclass(frozen=True, slots=True)
-class Break:
-    """One mistake: in the file `path` each `old` text, found exactly once, becomes `new`.
-
-    Every one of `tests` (file::name below tests/, any of its cases) must then be red.
-    """
-
-    name: str
-    path: str
-    edits: tuple[tuple[str, str], ...]
-    tests: tuple[str, ...]
-
-    def applied(self, root: Path = ROOT) -> str:
-        """The file's text with the mistake in it. Raises ValueError if the file has changed too much."""
-        text = (root / self.path).read_text(encoding="utf-8")
-        for old, new in self.edits:
-            if text.count(old) != 1:
-                raise ValueError(f"{self.name}: {self.path} has {text.count(old)} times, not once:\n{old}")
-            text = text.replace(old, new)
-        return text
-
-
-def _one(name: str, path: str, old: str, new: str, *tests: str) -> Break:
-    return Break(name, path, ((old, new),), tests)
 
 
 ACCEPTED_MEANS_DURABLE = (
@@ -62,8 +39,9 @@ ACCEPTED_MEANS_DURABLE = (
     _one(
         "a model is called inside a transaction",
         ADMISSION,
-        "            if not await unit.episodes.mark_admitted(",
-        "            await self._embed(attempt, episode, drawn)\n            if not await unit.episodes.mark_admitted(",
+        "            first = await unit.episodes.mark_admitted(",
+        "            await self._embed(attempt, episode, drawn)\n"
+        "            first = await unit.episodes.mark_admitted(",
         f"{ONE_TRANSACTION}::test_no_connection_is_held_while_a_model_thinks",
     ),
 )
@@ -288,9 +266,10 @@ MODELS_AND_EDITS = (
     _one(
         "a failed language model becomes an abstention",
         "app/services/answer.py",
-        "            return await self.composing.compose(namespace, found, asked_at)",
-        "            try:\n                return await self.composing.compose(namespace, found, asked_at)\n"
-        "            except Exception:\n                return Answer(None, True, 'no_evidence', 0.0, ())",
+        "            said = await self.composing.compose(namespace, found, evidence, asked_at, heard)\n",
+        "            try:\n"
+        "                said = await self.composing.compose(namespace, found, evidence, asked_at, heard)\n"
+        "            except Exception:\n                said = Answer(None, True, 'no_evidence', 0.0, ())\n",
         "integration/test_model_answers.py::test_a_model_that_fails_is_an_error_and_never_an_answer",
     ),
     _one(
@@ -376,4 +355,6 @@ BREAKS = (
     *EVERY_FAILURE_HAS_A_FACE,
     *MODELS_AND_EDITS,
     *LONG_WORK,
+    *THE_READER,
+    *THE_THEMES,
 )

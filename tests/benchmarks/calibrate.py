@@ -37,7 +37,7 @@ QUANTILES: Mapping[str, tuple[str, float]] = {
     "attach": ("pairs", 0.943),
     "attach_small": ("pairs", 0.816),
     "edge": ("pairs", 0.971),
-    "alone": ("pairs", 0.782),
+    "alone": ("pairs", 0.688),
     "intra": ("nearest", 0.302),
     "merge": ("nearest", 0.588),
     "redundant": ("nearest", 0.882),

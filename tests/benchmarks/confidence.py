@@ -23,10 +23,12 @@ from app.container import build
 from app.domain.answers import Answer, answer
 from app.domain.confidence import NAMES, Signals, read_signals
 from app.domain.support import weigh
-from app.evaluation import importing
-from app.evaluation.locomo import UNANSWERABLE, Conversation, load
-from app.evaluation.metrics import auroc, mean, word_f1
+from app.evaluation.client import connect
+from app.evaluation.datasets import Conversation, Question
+from app.evaluation.locomo import load
+from app.evaluation.metrics import auroc, mean
 from app.evaluation.server import embedded
+from app.evaluation.wording import word_f1
 from app.services.answer import Answering
 from app.services.search import Ask
 from app.settings import Settings
@@ -43,10 +45,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A question that was asked. `expected` is None where there is no answer; `foreign`: of another conversation."""
+    """A question that was asked. `expected` is None where there is no answer; `foreign`: of another conversation;
+    `asks` is what it was read to ask for.
+    """
 
     conversation: int
     foreign: bool
+    category: str
+    asks: str
     expected: str | None
     said: Answer
     signals: Signals | None
@@ -58,18 +64,18 @@ class Case:
         return self.expected is not None
 
 
-async def _ask(
-    answering: Answering, conversation: int, text: str, at: datetime, expected: str | None, *, foreign: bool
-) -> Case:
+async def _ask(answering: Answering, conversation: int, asked_for: Question, at: datetime, *, foreign: bool) -> Case:
     namespace = f"c{conversation}"
-    found = await answering.search.search(namespace, Ask(text=text, max_tokens=TOKENS, asked_at=at))
+    found = await answering.search.search(namespace, Ask(text=asked_for.text, max_tokens=TOKENS, asked_at=at))
     evidence = await answering.evidence(namespace, found)
     read = []
     for asked in (evidence.asked, None):
         ranked = weigh(found.question, evidence.passages, asked)
         read.append(read_signals(found.question, ranked, evidence.speakers, evidence.heard) if ranked else None)
     said = answer(found.question, evidence, at.date())
-    return Case(conversation, foreign, expected, said, read[0], read[1])
+    expected = None if foreign else asked_for.answer
+    kinds = str(asked_for.category), found.question.asks.value
+    return Case(conversation, foreign, *kinds, expected, said, read[0], read[1])
 
 
 async def _cases(answering: Answering, conversations: Sequence[Conversation]) -> list[Case]:
@@ -78,11 +84,10 @@ async def _cases(answering: Answering, conversations: Sequence[Conversation]) ->
         number = conversation.number
         at = max(message.occurred_at for message in conversation.messages if message.occurred_at is not None)
         for question in conversation.questions:
-            expected = None if question.category == UNANSWERABLE else question.answer
-            cases.append(await _ask(answering, number, question.text, at, expected, foreign=False))
+            cases.append(await _ask(answering, number, question, at, foreign=False))
         others = [question for other in conversations if other is not conversation for question in other.questions]
         for question in random.Random(number).sample(others, min(FOREIGN, len(others))):
-            cases.append(await _ask(answering, number, question.text, at, None, foreign=True))
+            cases.append(await _ask(answering, number, question, at, foreign=True))
         print(f"conversation {number}: {sum(case.conversation == number for case in cases)} questions", flush=True)
     return cases
 
@@ -148,17 +153,34 @@ def _show_risk(cases: Sequence[Case]) -> None:
         print(f"{coverage:8.1f}  {given[-1].said.confidence:16.3f}  {mean(scores) or 0.0:13.3f}  {traps:.3f}")
 
 
+def _show_answers(cases: Sequence[Case]) -> None:
+    """Word F1 of answerable questions, by the data's category and by what they were read to ask for."""
+    print("\nanswerable questions       n     F1  refused")
+    answerable = [case for case in cases if case.answerable]
+    groups = {"all": answerable}
+    for case in sorted(answerable, key=lambda case: (case.category, case.asks)):
+        groups.setdefault(f"category {case.category}", []).append(case)
+        groups.setdefault(f"asks {case.asks}", []).append(case)
+    for name, group in groups.items():
+        scores = [word_f1(case.expected or "", case.said.text or "") for case in group]
+        refused = mean([float(case.said.abstained) for case in group]) or 0.0
+        print(f"{name:22} {len(group):5}  {mean(scores) or 0.0:.3f}  {refused:7.2f}")
+
+
 async def _run(data: Path, numbers: Sequence[int], database: Path) -> None:
     conversations = load(data).pick(numbers)
     url = f"sqlite+aiosqlite:///{database}"
-    async with embedded(url) as server:
+    async with embedded(url) as server, connect(server) as client:
         for conversation in conversations:
-            await importing.run(importing.Import([conversation], f"c{conversation.number}", server, wait=True))
+            namespace = f"c{conversation.number}"
+            await client.append(namespace, conversation.name, conversation.messages)
+            await client.settle(namespace)
     async with build(Settings(database_url=url, worker="off")) as container:
         cases = await _cases(container.services.answering, conversations)
     _show_fit("with vectors of words", cases, with_vectors=True)
     _show_fit("without", cases, with_vectors=False)
     _show_risk(cases)
+    _show_answers(cases)
 
 
 def main() -> None:

@@ -21,8 +21,9 @@ from pathlib import Path
 from app.domain.dates import resolve
 from app.domain.messages import Draft
 from app.evaluation import locomo
+from app.evaluation.datasets import Conversation, Question
 
-TEMPORAL = 2
+TEMPORAL = "temporal"
 LONGEST = timedelta(days=366)  # that still counts as an answer
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -160,7 +161,7 @@ class Case:
     """A question whose answer is a date, with what its evidence gives."""
 
     conversation: int
-    question: locomo.Question
+    question: Question
     gold: Gold
     messages: tuple[Draft, ...]
 
@@ -172,7 +173,7 @@ class Case:
         return _verdict(self.gold, found)
 
 
-def cases(conversations: Sequence[locomo.Conversation], left_out: Counter[int]) -> Iterator[Case]:
+def cases(conversations: Sequence[Conversation], left_out: Counter[int]) -> Iterator[Case]:
     """The temporal questions whose answers are dates; the others are counted in `left_out`, by conversation."""
     for conversation in conversations:
         by_id = {message.external_id: message for message in conversation.messages}

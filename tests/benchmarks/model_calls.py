@@ -19,7 +19,8 @@ from rich.console import Console
 from rich.table import Table
 
 from app.container import Container, build
-from app.evaluation.locomo import Conversation, load
+from app.evaluation.datasets import Conversation
+from app.evaluation.locomo import load
 from app.settings import AdmitSettings, Settings
 
 WAIT_SECONDS = 1800

@@ -1,11 +1,13 @@
 """How much of the evidence the reader hands out: each strategy, and the default one without one thing at a time.
 
     python -m tests.benchmarks.reader --data FILE [--conversations 1 2] [--strategies adaptive bm25 …]
-        [--without late near selection gate …] [--budgets 250 500 …] [--folder FOLDER] [--limit N] [--chat MODEL]
+        [--without late near selection themes gate …] [--categories multi-hop …] [--budgets 250 500 …]
+        [--folder FOLDER] [--limit N] [--chat MODEL]
 
 Recall of the evidence messages of categories 1 to 4: loose, over `items[].messages`; strict, messages whose own words
 stand in the context. "until" are tokens until all evidence is in, the largest budget where it never is. `--without`
-names weights of `fusion.FusionPolicy`, or `selection`, or `gate`. Then how far the gate's uncertainty tells contexts
+names weights of `fusion.FusionPolicy`, or `selection`, `themes` (what the first statement of a theme gains in it) or
+`gate`. "whole" is the share of questions whose evidence is all in. Then how far the gate's uncertainty tells contexts
 that lack evidence from those that do not. With `--chat`, that model (such as smollm2-135m) is the gate.
 
 Conversations are ingested once and kept in FOLDER, beside the results: what was measured is not measured again, so
@@ -24,11 +26,12 @@ from app.domain.ids import MessageId
 from app.domain.packing import Item, render_context
 from app.domain.text import count_tokens
 from app.evaluation import locomo, metrics
+from app.evaluation.datasets import Conversation, Question
 from app.evaluation.terminal import out, progress
 from app.services.expansion import Limits
 from app.services.ranking import CALIBRATED, POLICIES
 from app.services.search import TOP_K, Ask, ReadPolicy, Search, Strategy
-from tests.benchmarks.reader_tables import Key, Row, print_calibration, print_recall
+from tests.benchmarks.reader_tables import CATEGORIES, Key, Row, print_calibration, print_differences, print_recall
 from tests.benchmarks.remembered import NAMESPACE, remembered
 
 BUDGETS = (250, 500, 1000, 2000)  # tokens, ascending
@@ -55,6 +58,8 @@ class Setup:
             fusion = {level: replace(policy, **{self.without: 0.0}) for level, policy in POLICIES.items()}
         off = self.without == "gate" or self.strategy not in CALIBRATED
         usual = ReadPolicy(gate=Measure.OFF if off else gate, fusion=fusion)
+        if self.without == "themes":
+            return replace(usual, selection=replace(usual.selection, theme=0.0))
         return replace(usual, backbone=ALL) if self.without == "selection" else usual
 
 
@@ -106,13 +111,13 @@ class Case:
     """A question of a conversation, and its evidence messages as they stand in a context."""
 
     conversation: int
-    question: locomo.Question
+    question: Question
     texts: tuple[str, ...]
 
 
-def _cases(conversation: locomo.Conversation, limit: int | None) -> Iterator[Case]:
+def _cases(conversation: Conversation, limit: int | None, categories: Sequence[str]) -> Iterator[Case]:
     texts = {message.external_id: metrics.rendered(message) for message in conversation.messages}
-    asked = [one for one in conversation.questions if one.category != locomo.UNANSWERABLE and one.evidence]
+    asked = [one for one in conversation.questions if one.answerable and one.evidence and one.category in categories]
     for question in asked[:limit]:
         yield Case(conversation.number, question, tuple(texts[id_] for id_ in question.evidence))
 
@@ -127,7 +132,7 @@ async def run(given: argparse.Namespace) -> None:
     results = given.folder / ("reader-model.jsonl" if given.chat else "reader.jsonl")
     rows = _measured(results)
     for conversation in conversations:
-        cases = list(_cases(conversation, given.limit))
+        cases = list(_cases(conversation, given.limit, given.categories))
         left = [(s, c) for s in setups for c in cases if not all(_key(s, c, b) in rows for b in given.budgets)]
         if not left:
             continue
@@ -141,9 +146,14 @@ async def run(given: argparse.Namespace) -> None:
                     rows |= {row.key: row for row in new}
                     bar.advance(task)
     names, numbers = {setup.name for setup in setups}, {one.number for one in conversations}
-    shown = [row for row in rows.values() if row.setup in names and row.conversation in numbers]
+    shown = [
+        row
+        for row in rows.values()
+        if row.setup in names and row.conversation in numbers and row.category in given.categories
+    ]
     out.print(f"{len({(row.conversation, row.question) for row in shown})} questions")
     print_recall(shown, [setup.name for setup in setups], given.budgets)
+    print_differences(shown, [setup.name for setup in setups], given.budgets)
     print_calibration([row for row in shown if row.setup == Strategy.ADAPTIVE.value])
 
 
@@ -165,7 +175,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--conversations", type=int, nargs="*", default=[])
     parser.add_argument("--strategies", type=Strategy, nargs="*", default=list(Strategy))
-    parser.add_argument("--without", nargs="*", choices=[*SIGNALS, "selection", "gate"], default=[])
+    parser.add_argument("--without", nargs="*", choices=[*SIGNALS, "selection", "themes", "gate"], default=[])
+    parser.add_argument("--categories", nargs="*", choices=CATEGORIES, default=list(CATEGORIES))
     parser.add_argument("--budgets", type=int, nargs="+", default=list(BUDGETS), help="ascending, two at least")
     parser.add_argument("--folder", type=Path, default=Path("~/.cache/xmemory-benchmarks").expanduser())
     parser.add_argument("--limit", type=int, default=None)

@@ -9,9 +9,13 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from app.evaluation.intervals import paired
+from app.evaluation.reporting.parts import p_value, signed
+
 out = Console(width=150)
 Key = tuple[str, int, int, int]
 """Setup, conversation, question, budget."""
+CATEGORIES = ("multi-hop", "temporal", "open-domain", "single-hop")
 BINS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)  # of the uncertainty
 
 
@@ -22,7 +26,7 @@ class Row:
     setup: str
     conversation: int
     question: int
-    category: int
+    category: str
     budget: int
     recall: float
     strict: float
@@ -45,8 +49,9 @@ def print_recall(rows: Sequence[Row], setups: Sequence[str], budgets: Sequence[i
     table.add_column("setup")
     for budget in budgets:
         table.add_column(str(budget), justify="right")
-    for category in (1, 2, 3, 4):
+    for category in CATEGORIES:
         table.add_column(f"{category} at {shown}", justify="right")
+    table.add_column(f"whole at {shown}", justify="right")
     table.add_column(f"tokens at {shown}, {budgets[-1]}", justify="right")
     table.add_column("until", justify="right")
     for setup in setups:
@@ -56,13 +61,37 @@ def print_recall(rows: Sequence[Row], setups: Sequence[str], budgets: Sequence[i
     out.print(table)
 
 
+def print_differences(rows: Sequence[Row], setups: Sequence[str], budgets: Sequence[int]) -> None:
+    """What each setup is worth: the first one's loose recall minus its own, over the same questions."""
+    first, *others = [[row for row in rows if row.setup == setup] for setup in setups]
+    table = Table(title=f"Recall lost against {setups[0]}, with 95 % intervals and p of a paired test")
+    table.add_column("setup")
+    for budget in budgets:
+        table.add_column(str(budget), justify="right")
+    for own in others:
+        if own:
+            table.add_row(own[0].setup, *(_lost(first, own, budget) for budget in budgets))
+    out.print(table)
+
+
+def _lost(first: Sequence[Row], second: Sequence[Row], budget: int) -> str:
+    before, after = ({row.key[1:]: row.recall for row in rows if row.budget == budget} for rows in (first, second))
+    both = sorted(before.keys() & after.keys())
+    if not both:
+        return "–"
+    result = paired([before[key] for key in both], [after[key] for key in both])
+    loss = result.difference
+    return f"{signed(-loss.value)} ({signed(-loss.high)}, {signed(-loss.low)}) {p_value(result.p)}"
+
+
 def _line(rows: Sequence[Row], budgets: Sequence[int]) -> list[str]:
     at = {budget: [row for row in rows if row.budget == budget] for budget in budgets}
-    of = [[row for row in at[budgets[-2]] if row.category == category] for category in (1, 2, 3, 4)]
+    of = [[row for row in at[budgets[-2]] if row.category == category] for category in CATEGORIES]
     both = [f"{_mean(at[budget], _loose)} {_mean(at[budget], _strict)}" for budget in budgets]
     tokens = [f"{fmean(row.tokens for row in at[budget]):.0f}" for budget in budgets[-2:]]
     until = f"{fmean(row.until for row in at[budgets[-1]]):.0f}"
-    return [*both, *(_mean(some, _loose) for some in of), ", ".join(tokens), until]
+    whole = _mean(at[budgets[-2]], _whole)
+    return [*both, *(_mean(some, _loose) for some in of), whole, ", ".join(tokens), until]
 
 
 def print_calibration(rows: Sequence[Row]) -> None:
@@ -95,6 +124,10 @@ def _auroc(unsure: np.ndarray, lacks: np.ndarray) -> float:
 
 def _loose(row: Row) -> float:
     return row.recall
+
+
+def _whole(row: Row) -> float:
+    return float(row.recall >= 1.0)
 
 
 def _strict(row: Row) -> float:

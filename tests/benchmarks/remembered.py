@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from app.container import Container, build
-from app.evaluation.locomo import Conversation
+from app.evaluation.datasets import Conversation
 from app.settings import Settings
 
 NAMESPACE = "remembered"

@@ -20,15 +20,19 @@ from rich.console import Console
 from rich.table import Table
 
 from app.domain.text import count_tokens
-from app.evaluation import locomo
+from app.evaluation import journal, locomo
 from app.evaluation.client import connect
-from app.evaluation.outcomes import search_figures
-from app.evaluation.running import SEARCHED, Plan, measure
+from app.evaluation.datasets import Conversation
+from app.evaluation.figures import search_figures
+from app.evaluation.ingesting import ingest
+from app.evaluation.measuring import measure
+from app.evaluation.plan import Plan
+from app.evaluation.run_folder import Searched
 from app.settings import Settings
 from app.storage import migrate
 from tests.conftest import Api, serving
 
-PLAN = Plan(("adaptive:statement",), budgets=(250, 500, 1000), limit=None, answers=False, prefix="statements")
+PLAN = Plan(("adaptive:statement",), budgets=(250, 500, 1000), prefix="statements")
 OBSERVATIONS = (0.627, 0.684, 0.736)  # recall of LoCoMo's own notes at these budgets, on all ten conversations
 WIDTH = 100  # columns
 
@@ -37,7 +41,7 @@ WIDTH = 100  # columns
 class Kept:
     """A conversation and its statements, current or not."""
 
-    conversation: locomo.Conversation
+    conversation: Conversation
     statements: Sequence[Mapping[str, Any]]
 
     @property
@@ -48,7 +52,7 @@ class Kept:
     @property
     def evidence(self) -> frozenset[str]:
         """The messages that the questions' answers rest on, by their ids in the data."""
-        asked = [question for question in self.conversation.questions if question.category in SEARCHED]
+        asked = [question for question in self.conversation.questions if question.answerable]
         return frozenset(id for question in asked for id in question.evidence)
 
     @property
@@ -58,18 +62,23 @@ class Kept:
         return self.evidence & cited
 
 
-async def _run(conversations: Sequence[locomo.Conversation], embedder: str, console: Console) -> list[Kept]:
+async def _run(conversations: Sequence[Conversation], embedder: str, console: Console) -> list[Kept]:
     with tempfile.TemporaryDirectory(prefix="xm-statements-") as folder:
         url = f"sqlite+aiosqlite:///{folder}/memory.db"
         migrate.upgrade(url)
         settings = Settings(_env_file=None, database_url=url, embedder=embedder, log_level="error")
         async with serving(settings) as api, connect(str(api.base_url)) as client:
-            measured = await measure(client, PLAN, conversations)
+            for one in conversations:
+                await ingest(client, PLAN, one)
+            cases = [case for one in conversations for case in PLAN.cases(one)]
+            with journal.keep(Path(folder)) as results:
+                measured = await measure(client, PLAN, cases, results, None)
             kept = [Kept(one, await _statements(api, PLAN.namespace(one))) for one in conversations]
     console.print(_table(kept))
-    for row, notes in zip(search_figures(measured.searched, list(SEARCHED)), OBSERVATIONS, strict=True):
+    searched = [row for row in measured.rows if isinstance(row, Searched)]
+    for row, notes in zip(search_figures(searched), OBSERVATIONS, strict=True):
         console.print(f"recall at {row.budget} tokens: {row.recall:.3f} (observations: {notes})", highlight=False)
-    console.print(f"{len(measured.searched)} searches, {len(measured.failed)} failed", highlight=False)
+    console.print(f"{len(searched)} searches, {len(measured.failed)} failed", highlight=False)
     return kept
 
 

@@ -19,7 +19,7 @@ from app.domain.levels import Level
 from app.domain.records import Statement
 from app.domain.themes import Member
 from app.domain.vectors import Matrix
-from app.evaluation import locomo
+from app.evaluation.datasets import Conversation
 from app.settings import Settings
 
 PREFIX = "themes"
@@ -39,7 +39,7 @@ class Batch:
 class Told:
     """A conversation's statements. `themes` are those that the service itself put the current ones into."""
 
-    conversation: locomo.Conversation
+    conversation: Conversation
     batches: tuple[Batch, ...]
     current: tuple[Statement, ...]
     vectors: Mapping[StatementId, Member]
@@ -67,7 +67,7 @@ def sitting_of(message: str) -> int:
     return int(message.partition(":")[0][1:])
 
 
-def sessions(conversation: locomo.Conversation) -> Iterator[list[Any]]:
+def sessions(conversation: Conversation) -> Iterator[list[Any]]:
     """The messages of one session after another."""
     for _, group in groupby(conversation.messages, key=lambda message: sitting_of(str(message.external_id))):
         yield list(group)
@@ -84,7 +84,7 @@ async def working(built: Container) -> AsyncIterator[None]:
         await work
 
 
-async def remember(built: Container, conversation: locomo.Conversation) -> str:
+async def remember(built: Container, conversation: Conversation) -> str:
     """Post a conversation session by session, each remembered before the next; returns its namespace.
 
     A namespace that holds all its messages already is left as it is.
@@ -105,7 +105,7 @@ async def remember(built: Container, conversation: locomo.Conversation) -> str:
     return namespace
 
 
-async def tell(built: Container, conversation: locomo.Conversation) -> Told:
+async def tell(built: Container, conversation: Conversation) -> Told:
     """Remember a conversation and read its statements."""
     namespace = await remember(built, conversation)
     async with built.storage.read(namespace) as unit:

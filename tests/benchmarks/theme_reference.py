@@ -16,7 +16,7 @@ from tests.benchmarks.theme_data import Event, Told
 
 SEED = 7
 EVENT_COSINE = 0.4  # to the nearest event of the same session and speaker, from which a statement counts as of it
-MULTI_HOP = 1  # category of questions whose answer rests on several messages
+MULTI_HOP = "multi-hop"  # category of questions whose answer rests on several messages
 
 Groups = Mapping[StatementId, object]
 """The group of each statement."""

@@ -11,9 +11,10 @@ itself stored are the same (adjusted mutual information, 1: the same partition).
 
 Increments are sessions. "moved" is the share of statements that an increment put into another theme; "kept", of those
 that were there ten increments before, the share that have the same theme still. "calls" are those that naming the
-changed themes takes of a language model, labels.MOST themes each. "sessions" and "events" are the adjusted mutual
-information of the themes with the data's sessions and its event annotations; "together" is how many times as often as
-by chance two facts of one multi-hop question share a theme.
+changed themes takes of a language model, labels.MOST themes each. "small" and "alone" are the mean size of themes and
+the share of statements that are a theme by themselves, after the sessions that left 20 to 100 statements. "sessions"
+and "events" are the adjusted mutual information of the themes with the data's sessions and its event annotations;
+"together" is how many times as often as by chance two facts of one multi-hop question share a theme.
 """
 
 import argparse
@@ -43,7 +44,8 @@ from tests.benchmarks.theme_data import Event, Told, event_vectors, events, sett
 from tests.theme_store import ThemeStore
 
 INCREMENTS = 10  # that ids should outlast
-WIDTH = 140  # columns
+SMALL = range(20, 101)  # statements of a memory that people look through by eye
+WIDTH = 160  # columns
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class Grown:
     homes: Sequence[Mapping[StatementId, ThemeId]]
     calls: Sequence[int]
     rebuilt: float
+    small: Sequence[tuple[float, float]]
 
     @property
     def moved(self) -> list[float]:
@@ -77,7 +80,7 @@ def _share(sooner: Mapping[StatementId, ThemeId], later: Mapping[StatementId, Th
 
 def grow(told: Told, policy: ThemePolicy) -> Grown:
     """Let the themes of a conversation grow session by session, then rebuild a copy."""
-    store, homes, calls = ThemeStore(policy), [], []
+    store, homes, calls, small = ThemeStore(policy), [], [], []
     for sitting in told.sittings:
         named: set[ThemeId] = set()
         for batch in sitting:
@@ -87,10 +90,18 @@ def grow(told: Told, policy: ThemePolicy) -> Grown:
         large = [theme for theme in named if theme in store.themes and store.themes[theme].size >= NAMED_FROM]
         homes.append(dict(store.home))
         calls.append(-(-len(large) // MOST))
+        if len(store.home) in SMALL:
+            small.append(_sizes(store))
     again = ThemeStore(policy)
     again.add(store.members.values())
     again.maintain()
-    return Grown(told, store, homes, calls, again.value)
+    return Grown(told, store, homes, calls, again.value, small)
+
+
+def _sizes(store: ThemeStore) -> tuple[float, float]:
+    """Mean size of themes, and the share of statements that are one by themselves."""
+    sizes = [theme.size for theme in store.themes.values()]
+    return fmean(sizes), sizes.count(1) / sum(sizes)
 
 
 def _changed(store: ThemeStore, made: ThemePlan) -> Iterator[ThemeId]:
@@ -146,7 +157,7 @@ def _growth(grown: Sequence[Grown]) -> Table:
     table = Table(title="Session by session (balanced)")
     for head in ("", "sessions", "statements", "themes", "mean", "max", "single", "f", "of rebuild", "moved", "most"):
         table.add_column(head, justify="right")
-    for head in ("kept", "least", "calls", "service"):
+    for head in ("kept", "least", "calls", "small", "alone", "service"):
         table.add_column(head, justify="right")
     for one in grown:
         table.add_row(one.told.conversation.name, *_growth_cells(one), end_section=one is grown[-1])
@@ -155,9 +166,10 @@ def _growth(grown: Sequence[Grown]) -> Table:
     value = fmean(one.store.value / one.rebuilt for one in grown)
     kept = fmean(share for share, _ in pooled)
     weighted = sum(share * count for share, count in pooled) / sum(count for _, count in pooled)
+    size, alone = (fmean(values) for values in zip(*(pair for one in grown for pair in one.small), strict=True))
     table.caption = (
         f"means: f of rebuild {value:.3f}, moved {fmean(moved):.3f}, kept over {INCREMENTS} sessions {kept:.3f}, "
-        f"each statement counted alike {weighted:.3f}"
+        f"each statement counted alike {weighted:.3f}; small memories: size {size:.2f}, alone {alone:.3f}"
     )
     return table
 
@@ -182,6 +194,7 @@ def _growth_cells(one: Grown) -> tuple[str, ...]:
         f"{fmean(kept):.3f}" if kept else "-",
         f"{min(kept):.3f}" if kept else "-",
         f"{fmean(one.calls):.1f}",
+        *(f"{fmean(values):.2f}" for values in zip(*one.small, strict=True)),
         f"{same:.3f}",
     )
 

@@ -31,20 +31,14 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 from app.container import Container, build, build_doctor, utc_now
-from app.domain.ids import NamespaceId, StatementId
-from app.domain.jobs import Attempt, Step, Unfinished
-from app.domain.late import Embedding
-from app.domain.levels import Level
-from app.domain.provenance import EXTRACTIVE
-from app.domain.records import Origin, Statement
-from app.domain.text import terms
+from app.domain.ids import NamespaceId
+from app.domain.jobs import Attempt, Unfinished
 from app.domain.vectors import Matrix
 from app.services.maintenance import Maintenance
 from app.services.regions import divide_crowded
 from app.settings import Settings
 from app.storage import migrate
-from app.storage.repository import new_id
-from app.storage.statements import Keys
+from tests.admitted import admit
 from tests.benchmarks.filling import DIMENSION, World, fill
 from tests.servers import database_of, postgres_server
 
@@ -118,38 +112,12 @@ class Patient:
 
 async def _remember(built: Container, patient: Patient) -> Matrix:
     """Ten statements of one admission, about a few topics, as admission leaves them."""
-    now, world = utc_now(), patient.world
+    world = patient.world
     about = [int(topic) for topic in world.random.integers(len(world.topics), size=TOPICS)]
     topics = [about[number % TOPICS] for number in range(NEW)]
-    texts = [world.text(topic) for topic in topics]
-    ids = [StatementId(new_id()) for _ in texts]
+    texts, rows = [world.text(topic) for topic in topics], world.about(topics)
     async with built.storage.write(patient.id) as unit:
-        [cited] = [message.id for message in await unit.doctor.walk(None, 1)]
-        new = [
-            Statement(
-                id=id_,
-                text=text,
-                kind="fact",
-                origin=Origin.EXTRACTIVE,
-                support=1,
-                theme=None,
-                occurred_at=now,
-                valid_from=None,
-                valid_to=None,
-                superseded_by=None,
-                made_by=EXTRACTIVE,
-                recorded_at=now,
-                messages=(cited,),
-            )
-            for id_, text in zip(ids, texts, strict=True)
-        ]
-        await unit.statements.add([(one, Keys(str(one.id), None)) for one in new])
-        await unit.words.add(Level.STATEMENT, {one.id: terms(one.text) for one in new})
-        rows = world.about(topics)
-        await unit.embeddings.add(
-            Level.STATEMENT, {id_: [Embedding(vector, None)] for id_, vector in zip(ids, rows, strict=True)}
-        )
-        await unit.jobs.enqueue(Step.MAINTAIN, str(patient.id), {}, now)
+        await admit(unit, zip(texts, rows, strict=True))
         await unit.commit()
     return rows
 

@@ -63,9 +63,10 @@ async def test_the_generator_understands_the_whole_document(settings: Settings, 
 
 async def test_the_generated_client_remembers_and_answers(settings: Settings, tmp_path: Path) -> None:
     await _generate(settings, tmp_path)
-    [example] = _blocks("python")
+    [example, streamed] = _blocks("python")
     async with serving(settings) as api:
         printed = await _run_example(api, example, tmp_path / "client")
+        assert "Miso" in await _run_example(api, streamed, tmp_path / "client")
     accepted, settled, *context, answer, cited, status, missing = printed.splitlines()
     assert accepted == "3 accepted, up to sequence 3"
     assert settled == "settled: True"

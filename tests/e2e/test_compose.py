@@ -26,6 +26,9 @@ COMPOSE = ROOT / "docker" / "compose.yaml"
 DOCKERFILE = (ROOT / "docker" / "Dockerfile").read_text()
 SERVICES: Mapping[str, Any] = yaml.safe_load(COMPOSE.read_text())["services"]
 OURS = [name for name in SERVICES if name != "postgres"]
+IMAGE = dict(re.findall(r"^(?:ENV)? +(XMEMORY_\w+)=(\S+)", DOCKERFILE, re.MULTILINE))  # what containers have besides
+ADMIN_KEY = "k" * 32
+ASKED_FOR = re.compile(r"\$\{XMEMORY_ADMIN_KEY:\?[^}]+\}")  # compose refuses to start without it
 
 
 def test_the_compose_file_meets_its_schema() -> None:
@@ -40,8 +43,17 @@ def test_ports_are_published_on_loopback_only() -> None:
     assert all(port.startswith("127.0.0.1:") for port in published)
 
 
+def test_whoever_listens_asks_for_keys() -> None:
+    listening = [name for name in OURS if "ports" in SERVICES[name]]
+    assert listening == ["api", "embedded"]
+    for name in listening:
+        assert SERVICES[name]["environment"]["XMEMORY_AUTH"] == "keys"
+        assert ASKED_FOR.fullmatch(SERVICES[name]["environment"]["XMEMORY_ADMIN_KEY"])
+    assert "ALLOW_UNAUTHENTICATED_BIND" not in COMPOSE.read_text()
+
+
 def test_every_variable_is_a_setting() -> None:
-    listed = re.findall(r"^(XMEMORY_\w+)=", (ROOT / ".env.example").read_text(), re.MULTILINE)
+    listed = re.findall(r"^(?:# )?(XMEMORY_\w+)=", (ROOT / ".env.example").read_text(), re.MULTILINE)
     used = {name for service in OURS for name in SERVICES[service]["environment"]}
     used |= set(re.findall(r"(XMEMORY_\w+)=", DOCKERFILE))
     assert used <= set(listed)
@@ -86,7 +98,8 @@ def empty_database(postgres: str) -> Iterator[str]:
 @asynccontextmanager
 async def started(service: str, **other: str) -> AsyncIterator[asyncio.subprocess.Process]:
     """A service's command with its environment; `other` is what only holds here."""
-    given = {**SERVICES[service]["environment"], "XMEMORY_EMBEDDER": "scripted", **other}
+    written = {name: ASKED_FOR.sub(ADMIN_KEY, value) for name, value in SERVICES[service]["environment"].items()}
+    given = {**IMAGE, **written, "XMEMORY_EMBEDDER": "scripted", **other}
     clean = {name: value for name, value in os.environ.items() if not name.startswith("XMEMORY_")}
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "app.cli", *SERVICES[service]["command"], env={**clean, **given}, cwd=ROOT,
@@ -121,6 +134,14 @@ async def tell_and_ask(client: httpx.AsyncClient) -> None:
     assert "2021" in reply.json()["answer"], reply.text
 
 
+@asynccontextmanager
+async def client_of(place: Mapping[str, str]) -> AsyncIterator[httpx.AsyncClient]:
+    """A client with the admin key."""
+    url, headers = f"http://127.0.0.1:{place['XMEMORY_PORT']}", {"Authorization": f"Bearer {ADMIN_KEY}"}
+    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=WAIT + 30) as client:
+        yield client
+
+
 def here(database: str) -> dict[str, str]:
     """Only the address differs from the compose file."""
     return {"XMEMORY_DATABASE_URL": database, "XMEMORY_HOST": "127.0.0.1", "XMEMORY_PORT": str(free_port())}
@@ -133,16 +154,16 @@ async def test_postgres_api_and_worker(empty_database: str) -> None:
         assert await asyncio.wait_for(early.wait(), READY_SECONDS) == 2
         assert early.stderr is not None
         assert b"xmemory migrate" in await early.stderr.read()
-    async with started("migrate", **place) as migrate:
+    async with started("migrate", XMEMORY_DATABASE_URL=empty_database) as migrate:
         assert await asyncio.wait_for(migrate.wait(), READY_SECONDS) == 0
-    url = f"http://127.0.0.1:{place['XMEMORY_PORT']}"
-    async with started("api", **place) as api, httpx.AsyncClient(base_url=url, timeout=WAIT + 30) as client:
+    async with started("api", **place) as api, client_of(place) as client:
         await ready(api, client)
+        assert (await client.get("/v1/namespaces", headers={"Authorization": ""})).status_code == 401
         # WORKER=off: it accepts, and leaves the work to others.
         message = {"messages": [{"role": "user", "content": "Hello."}]}
         await client.post("/v1/namespaces/ben/conversations/c/messages", json=message)
         assert not (await client.post("/v1/namespaces/ben/flush", json={"wait_seconds": 2})).json()["settled"]
-        async with started("worker", **place):
+        async with started("worker", XMEMORY_DATABASE_URL=empty_database):
             await tell_and_ask(client)
             assert (await client.post("/v1/namespaces/ben/flush", json={"wait_seconds": WAIT})).json()["settled"]
 
@@ -150,7 +171,6 @@ async def test_postgres_api_and_worker(empty_database: str) -> None:
 @pytest.mark.slow
 async def test_one_container_on_sqlite(tmp_path: Path) -> None:
     place = here(f"sqlite+aiosqlite:///{tmp_path}/xmemory.db")
-    url = f"http://127.0.0.1:{place['XMEMORY_PORT']}"
-    async with started("embedded", **place) as api, httpx.AsyncClient(base_url=url, timeout=WAIT + 30) as client:
+    async with started("embedded", **place) as api, client_of(place) as client:
         await ready(api, client)
         await tell_and_ask(client)

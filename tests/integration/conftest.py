@@ -10,33 +10,42 @@ import pytest
 from app.container import Container, build
 from app.settings import Settings
 from tests.conftest import Api, serving, settings_for, sqlite_copy
+from tests.integration.keyed import ADMIN_KEY, asking_for_keys, showing
 from tests.integration.reembed import remember
 from tests.integration.stubbed import Stub, stubbed
 from tests.servers import database_of
 
 
-@pytest.fixture(scope="session", params=["sqlite", "postgres"])
-async def shared(request: pytest.FixtureRequest) -> AsyncIterator[Api]:
-    """One service over HTTP for the whole run, on each database; it starts once instead of for every test."""
-    if request.param == "sqlite":
+@contextmanager
+def database(request: pytest.FixtureRequest, kind: str | None = None) -> Iterator[str]:
+    """URL of a migrated database of its own: of this kind, or for a fixture with the params sqlite and postgres."""
+    if (kind or request.param) == "sqlite":
         with sqlite_copy(request.getfixturevalue("sqlite_template")) as url:
-            async with serving(settings_for(url)) as client:
-                yield client
+            yield url
         return
     server, template = request.getfixturevalue("postgres"), request.getfixturevalue("postgres_template")
-    with _clone(server, template) as url:
-        async with serving(settings_for(url.replace("postgresql://", "postgresql+psycopg://", 1))) as client:
-            yield client
-
-
-@contextmanager
-def _clone(server: str, template: str) -> Iterator[str]:
     name = f"shared_{uuid4().hex[:12]}"
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
-    yield database_of(server, name)
+    yield database_of(server, name).replace("postgresql://", "postgresql+psycopg://", 1)
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgres"])
+async def shared(request: pytest.FixtureRequest) -> AsyncIterator[Api]:
+    """One service over HTTP for the whole run, on each database; it starts once instead of for every test."""
+    with database(request) as url:
+        async with serving(settings_for(url)) as client:
+            yield client
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgres"])
+async def locked(request: pytest.FixtureRequest) -> AsyncIterator[Api]:
+    """The same of a service that asks for keys; this client has the administrator's."""
+    with database(request) as url:
+        async with serving(asking_for_keys(settings_for(url))) as client, showing(client, ADMIN_KEY) as admin:
+            yield admin
 
 
 @pytest.fixture(scope="module")

@@ -8,22 +8,15 @@ import numpy as np
 from app.container import Container, utc_now
 from app.domain.ids import StatementId
 from app.domain.jobs import Attempt, Step, Unfinished
-from app.domain.late import Embedding
-from app.domain.levels import Level
-from app.domain.provenance import EXTRACTIVE
-from app.domain.records import Origin, Statement, Theme
-from app.domain.text import terms
-from app.domain.theme_policy import ThemePolicy
+from app.domain.records import Theme
 from app.domain.vectors import Vector, unit
 from app.services.maintenance import Maintenance
 from app.services.removing import take_out
-from app.storage.repository import new_id
-from app.storage.statements import Keys
+from tests.admitted import admit
 from tests.conftest import WAIT
 from tests.integration.support import claim, drain, namespace_id, post, succeed
 
 DIMENSION = 64  # of the scripted embedder
-GROWN = ThemePolicy(grown=1)  # however few statements there are, themes have their full size
 
 
 def about(topic: int, number: int, noise: float = 0.3) -> Vector:
@@ -42,34 +35,10 @@ async def begin(built: Container, namespace: str = "ada") -> None:
 
 async def remember(built: Container, told: Mapping[str, Vector], namespace: str = "ada") -> Sequence[StatementId]:
     """Statements of one admission, as admission leaves them."""
-    now = utc_now()
     async with built.storage.write(namespace) as unit_of_work:
-        [cited] = [message.id for message in await unit_of_work.doctor.walk(None, 1)]
-        new = [
-            Statement(
-                id=StatementId(new_id()),
-                text=text,
-                kind="fact",
-                origin=Origin.EXTRACTIVE,
-                support=1,
-                theme=None,
-                occurred_at=now,
-                valid_from=None,
-                valid_to=None,
-                superseded_by=None,
-                made_by=EXTRACTIVE,
-                recorded_at=now,
-                messages=(cited,),
-            )
-            for text in told
-        ]
-        await unit_of_work.statements.add([(one, Keys(str(one.id), None)) for one in new])
-        await unit_of_work.words.add(Level.STATEMENT, {one.id: terms(one.text) for one in new})
-        vectors = {one.id: [Embedding(told[one.text], None)] for one in new}
-        await unit_of_work.embeddings.add(Level.STATEMENT, vectors)
-        await unit_of_work.jobs.enqueue(Step.MAINTAIN, str(unit_of_work.namespace.id), {}, now)
+        ids = await admit(unit_of_work, told.items())
         await unit_of_work.commit()
-    return [one.id for one in new]
+    return ids
 
 
 async def remove(built: Container, *statements: StatementId, namespace: str = "ada") -> None:
@@ -95,7 +64,7 @@ async def maintain(
 ) -> Mapping[str, Any] | Unfinished:
     """Run the maintenance that waits, once."""
     attempt = await claimed(built, namespace)
-    service = Maintenance(built.storage, utc_now, lambda model: GROWN, labels, turn_seconds)
+    service = Maintenance(built.storage, utc_now, labels=labels, turn_seconds=turn_seconds)
     done = await service.maintain(attempt)
     await succeed(built, attempt, done)
     return done

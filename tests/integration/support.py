@@ -29,7 +29,7 @@ from app.storage.unit_of_work import Clock
 from tests.conftest import WAIT, Api
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
-NO_MEMORY = {"jobs", "namespaces", "receipts", "usage"}  # how work went, not what is remembered
+NO_MEMORY = {"audit", "jobs", "keys", "namespaces", "receipts", "usage"}  # how work went, not what is remembered
 
 
 def messages_path(namespace: str, conversation: str = "chat") -> str:
@@ -174,7 +174,7 @@ async def claim(built: Container, namespace: NamespaceId, now: datetime | None =
 
 
 async def succeed(built: Container, attempt: Attempt, result: Mapping[str, Any] | Unfinished) -> None:
-    async with built.storage.write(attempt.namespace) as unit:
+    async with built.storage.write(attempt.namespace, also_deleted=True) as unit:
         if isinstance(result, Unfinished):
             await unit.jobs.step_back(attempt, result, utc_now())
         else:
@@ -267,5 +267,5 @@ async def over_http(built: Container, settings: Settings) -> AsyncIterator[Api]:
     app = create_app(settings)
     app.state.services = built.services
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    async with Api(transport=transport, base_url="http://xmemory", timeout=WAIT) as client:
+    async with Api(transport=transport, base_url="http://127.0.0.1", timeout=WAIT) as client:
         yield client

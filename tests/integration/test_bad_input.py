@@ -96,10 +96,10 @@ async def test_deep_metadata(api: Api, ada: str, depth: int, bracket: str) -> No
     deep = (opening + key) * depth + "1" + closing * depth
     body = f'{{"messages": [{{"role": "user", "content": "tea", "metadata": {{"x": {deep}}}}}]}}'
     reply = await api.post(messages_path(ada), content=body, headers=JSON)
-    assert_problem(reply, reply.status_code if reply.status_code == 400 and depth > 900 else 422)
+    assert_problem(reply, 422)
     assert_problem(await api.get(f"/v1/namespaces/{ada}"), 404)
     asked = await api.post(route(ada, "search"), content=f'{{"query": "x", "metadata": {{"x": {deep}}}}}', headers=JSON)
-    assert asked.status_code in (400, 422)
+    assert_problem(asked, 422)
 
 
 async def test_metadata_at_its_limits_is_accepted(api: Api, ada: str) -> None:
@@ -123,8 +123,8 @@ async def test_metadata_at_its_limits_is_accepted(api: Api, ada: str) -> None:
         ("null", 422, "#"),
         ("", 422, "#"),
         ('{"messages": [', 422, "#"),
-        (b'{"messages": [{"role": "user", "content": "\xff"}]}', 400, None),
-        ('{"messages": [{"role": "user", "content": "x", "metadata": {"a": %s}}]}' % ("9" * 5000), 400, None),
+        (b'{"messages": [{"role": "user", "content": "\xff"}]}', 422, "#"),
+        ('{"messages": [{"role": "user", "content": "x", "metadata": {"a": %s}}]}' % ("9" * 5000), 422, "#"),
     ],
 )
 async def test_wrong_bodies(api: Api, ada: str, body: Any, code: int, pointer: str | None) -> None:  # noqa: ANN401

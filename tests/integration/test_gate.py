@@ -1,15 +1,22 @@
 """The gate over HTTP: what is tested, by which measure, how often, and what that changes."""
 
+import json
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from app.container import Container
+from app.domain.errors import Unavailable
 from app.domain.expansion import Measure
 from app.domain.levels import Level
-from app.services.expansion import Expansion
-from app.services.gating import ModelGate
-from app.services.search import Ask
+from app.domain.packing import Item
+from app.domain.questions import Question
+from app.services.answer import Answering
+from app.services.composing import Composing
+from app.services.expansion import Expanded, Expansion, Limits
+from app.services.gating import GateLimits, ModelGate
+from app.services.search import MOST_STARTS, Ask
 from app.settings import ReadSettings, Settings
 from tests.conftest import Api, serving
 from tests.integration.reembed import remember
@@ -102,3 +109,40 @@ async def test_what_is_deleted_while_a_model_thinks_is_not_handed_out(built: Con
     assert found.hits
     assert statements[0].id not in {hit.item.id for hit in found.hits}
     assert chat.acts == ["it answers"]
+
+
+async def test_what_is_deleted_while_a_model_answers_is_not_told(built: Container) -> None:
+    await remember(built)
+    statement = (await built.services.memory.statements("ada", None, 100, superseded=False))[0].statement
+    reply = json.dumps({"answer": "It was told", "lines": [1], "abstained": False, "reason": "none"})
+
+    async def delete() -> str:
+        await built.services.editing.remove("ada", statement.id)
+        return reply
+
+    chat = ActingChat(delete, reply)
+    answering = Answering(built.services.search, built.services.answering.clock, Composing(built.storage, chat))
+    ask = Ask(statement.text, 2000, levels=frozenset({Level.STATEMENT, Level.MESSAGE}))
+    answered = await answering.answer("ada", ask)
+    assert len(chat.prompts) == 2, "what it had been shown was not there any more"
+    assert statement.id not in {hit.item.id for hit in answered.found.hits}
+
+
+async def test_a_search_that_erasures_overtake_again_and_again_is_given_up(built: Container) -> None:
+    await remember(built)
+    statements = [one.statement for one in await built.services.memory.statements("ada", None, 100, superseded=False)]
+    waiting = [one.id for one in statements]
+
+    class Overtaken(Expansion):
+        """While it opens items, a statement is deleted."""
+
+        async def expand(
+            self, question: Question, items: Sequence[Item], limits: Limits, measure: Measure, bounds: GateLimits
+        ) -> Expanded:
+            await built.services.editing.remove("ada", waiting.pop())
+            return await super().expand(question, items, limits, measure, bounds)
+
+    search = replace(built.services.search, expansion=Overtaken())
+    with pytest.raises(Unavailable, match="kept changing"):
+        await search.search("ada", Ask(statements[0].text, 2000))
+    assert len(statements) - len(waiting) == MOST_STARTS

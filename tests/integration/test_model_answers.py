@@ -1,10 +1,11 @@
 """Answers with a language model: from the context that is handed out, cited word for word, or none."""
 
 import json
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from app.container import Container
+from app.container import Container, build
 from app.domain.errors import ProviderRefused, ProviderUnavailable
 from app.domain.levels import Level
 from app.providers.guarded import GuardedChat
@@ -12,7 +13,8 @@ from app.services.answer import Answered, Answering
 from app.services.composing import Composing
 from app.services.search import Ask
 from app.settings import Settings
-from tests.conftest import Api
+from tests.conftest import Api, settings_for
+from tests.integration.conftest import database
 from tests.integration.support import assert_problem, over_http
 from tests.integration.writing import DOGS, MUSIC, faults, say, work
 from tests.unit.models import ActingChat
@@ -20,17 +22,27 @@ from tests.unit.models import ActingChat
 QUESTION = "How much do violin lessons cost an hour?"
 
 
-@pytest.fixture
-def settings(settings: Settings) -> Settings:
-    return settings.model_copy(update={"chat": "scripted"})
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def settings(request: pytest.FixtureRequest) -> Iterator[Settings]:
+    with database(request) as url:
+        yield settings_for(url).model_copy(update={"chat": "scripted"})
+
+
+@pytest.fixture(scope="module")
+async def remembering(settings: Settings) -> AsyncIterator[Container]:
+    """A service that remembers two matters; these tests only read."""
+    async with build(settings) as built:
+        assert isinstance(built.chat, GuardedChat)
+        await say(built, *DOGS, *MUSIC)
+        await work(built, built.chat)
+        yield built
 
 
 @pytest.fixture
-async def told(built: Container) -> Container:
-    assert isinstance(built.chat, GuardedChat)
-    await say(built, *DOGS, *MUSIC)
-    await work(built, built.chat)
-    return built
+def told(remembering: Container) -> Iterator[Container]:
+    yield remembering
+    assert isinstance(remembering.chat, GuardedChat)
+    faults(remembering.chat).mend()
 
 
 async def ask(built: Container, chat: ActingChat, question: str = QUESTION, **values: object) -> Answered:
@@ -157,8 +169,7 @@ async def test_evidence_that_is_too_long_for_the_window_is_cut_from_its_end(told
     assert len(answered.found.hits) > 5
 
 
-async def test_without_evidence_nothing_is_asked(built: Container) -> None:
-    await say(built, *DOGS)
+async def test_without_evidence_nothing_is_asked(told: Container) -> None:
     chat = ActingChat(reply())
-    answered = await ask(built, chat, levels=frozenset({Level.THEME}))
+    answered = await ask(told, chat, top_k=0)
     assert (answered.reason, answered.abstained, chat.prompts) == ("no_evidence", True, [])

@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from app.container import Container
 from app.domain.errors import NotFound
-from app.domain.ids import ThemeId
+from app.domain.ids import JobId, ThemeId
 from app.domain.jobs import JobState, Step
 from app.domain.messages import Draft, Role
 from app.providers.protocols import Embedded
@@ -17,7 +17,7 @@ from app.services.once import Once
 from app.settings import Settings
 from app.storage.engine import create_engines
 from app.storage.repository import new_id
-from app.storage.tables import NOWHERE
+from app.storage.tables import NOWHERE, WITHOUT_MEMORY
 from app.storage.tables import metadata as schema
 from tests.conftest import WAIT, Api
 from tests.integration.support import (
@@ -132,10 +132,14 @@ async def test_the_name_is_free_at_once(api: Api) -> None:
     assert "otter" not in (await search(api, "ada", "PIN hint otter"))["context"]
 
 
+NOT_OF_A_NAMESPACE = {table.name for table in WITHOUT_MEMORY}
+
+
 async def test_every_table_is_empty_of_an_erased_namespace(built: Container) -> None:
     await post(built, "ada", *FACTS)
     await built.services.flush.flush("ada", None, 0)
     await drain(built, "ada")
+    posted = await post(built, "ada", "This one is taken back.")
     draft = Draft(Role.USER, "This one is still in the buffer.")
     await built.services.ingest.append_once("ada", "chat", [draft], Once("key", "0" * 64, 202, str))
     async with built.storage.write("ada") as unit:
@@ -143,16 +147,19 @@ async def test_every_table_is_empty_of_an_erased_namespace(built: Container) -> 
         [theme] = await unit.themes.page(None, 1)
         await unit.regions.divide(NOWHERE, [([theme.id], await unit.themes.centroid(theme.id))])
         await unit.themes.remove([], into={ThemeId(new_id()): theme.id})
+        [message] = (await unit.messages.many([posted.messages[0].id])).values()
+        await unit.erasures.bury([message], {message.conversation: "chat"}, message.recorded_at)
+        await unit.transfer.stage(JobId(new_id()), [(1, "{}")])
         await unit.commit(revises_memory=False)
     ada = await namespace_id(built, "ada")
-    assert all(count for name, count in (await rows(built)).items() if name != "receipts"), "every table has rows"
+    assert {name for name, count in (await rows(built)).items() if not count} <= NOT_OF_A_NAMESPACE
     receipt = await built.services.forgetting.retire("ada")
     attempt = await claim(built, ada)
     assert attempt is not None
     assert attempt.job.kind is Step.FORGET
     await kinds(built)[Step.FORGET].run(attempt)
     left = await rows(built)
-    assert {name for name, count in left.items() if count} == {"receipts"}
+    assert {name for name, count in left.items() if count} == {"receipts", "audit"}
     assert (await built.services.forgetting.receipt(receipt.id)).state == "done"
 
 
@@ -233,11 +240,13 @@ async def test_erasing_twice_is_erasing_once(built: Container) -> None:
     await post(built, "ada", *FACTS)
     ada = await namespace_id(built, "ada")
     receipt = await built.services.forgetting.retire("ada")
-    await built.services.forgetting.erase(ada, receipt.id)
+    attempt = await claim(built, ada)
+    assert attempt is not None
+    await kinds(built)[Step.FORGET].run(attempt)
     done = await built.services.forgetting.receipt(receipt.id)
     assert done.state == "done"
     with suppress(NotFound):
-        await built.services.forgetting.erase(ada, receipt.id)
+        await kinds(built)[Step.FORGET].run(attempt)
     assert await built.services.forgetting.receipt(receipt.id) == done
 
 

@@ -61,6 +61,45 @@ async def test_a_prompt_of_ours_is_answered_the_same_in_every_form(stub: Stub, f
     assert reply.text == (await ScriptedChat().reply(prompt)).text
 
 
+async def test_a_reply_is_heard_while_it_is_written(stub: Stub, chat: OpenAIChat) -> None:
+    heard: list[str] = []
+    reply = await chat.reply(question(), heard.append)
+    assert (json.loads(reply.text), heard[-1], len(heard)) == (READY, reply.text, 4)
+    assert reply == await chat.reply(question()), "with the endpoint's own count of tokens"
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        (Fault.CUT, ProviderUnavailable),
+        (Fault.ERROR_IN_STREAM, ProviderUnavailable),
+        (Fault.REFUSAL, ProviderRefused),
+        (Fault.UNAUTHORIZED, ProviderRefused),
+        (Fault.NOT_JSON, ProviderUnavailable),
+    ],
+)
+async def test_a_stream_that_fails_is_no_reply(
+    stub: Stub, chat: OpenAIChat, fault: Fault, error: type[Exception]
+) -> None:
+    stub.plan.then(fault)
+    with pytest.raises(error) as raised:
+        await chat.reply(question(), lambda text: None)
+    assert KEY not in str(raised.value)
+    assert SECRET not in str(raised.value)
+
+
+@pytest.mark.parametrize("fault", [Fault.REFUSE_STREAM, Fault.IGNORE_STREAM, Fault.REASONING_ONLY])
+async def test_an_endpoint_that_does_not_stream_is_heard_at_its_end(stub: Stub, chat: OpenAIChat, fault: Fault) -> None:
+    stub.plan.always(fault)
+    heard: list[str] = []
+    for _ in range(2):
+        reply = await chat.reply(question(), heard.append)
+    assert json.loads(reply.text) == READY
+    assert set(heard) <= {reply.text}
+    streamed = sum("stream" in body for body in stub.calls.requests)
+    assert streamed == (1 if fault is Fault.REFUSE_STREAM else 2), "what it refuses is not asked for again"
+
+
 async def test_nobody_listens() -> None:
     async with stubbed() as stub:
         chat = stub.chat()

@@ -8,7 +8,7 @@ from app.services.rebuilding import Rebuilding
 from app.settings import Settings
 from app.storage.unit_of_work import Storage
 from tests.integration.meddling import meddled
-from tests.integration.placing import GROWN, about, begin, maintain, remember, remove, themes
+from tests.integration.placing import about, begin, maintain, remember, remove, themes
 from tests.integration.reembed import findings
 from tests.integration.support import claim, enqueue, namespace_id, succeed
 
@@ -24,7 +24,7 @@ async def order(built: Container) -> Attempt:
 
 
 def service(storage: Storage) -> Rebuilding:
-    return Rebuilding(storage, utc_now, lambda model: GROWN)
+    return Rebuilding(storage, utc_now)
 
 
 async def fill(built: Container) -> list[StatementId]:

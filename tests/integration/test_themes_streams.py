@@ -12,7 +12,7 @@ from tests.integration.support import assert_whole, namespace_id, over_http, run
 
 SUBJECTS = ("cello", "garden", "harbour", "bakery", "telescope")
 VERBS = ("bought", "painted", "repaired", "sold", "borrowed", "lost")
-ROUNDS = 5
+ROUNDS = 4
 
 
 class Life:

@@ -23,7 +23,6 @@ from app.services.maintenance import Maintenance
 from app.services.redoing import Redoing
 from app.telemetry.metrics import Metrics
 from tests.conftest import WAIT
-from tests.integration.placing import GROWN
 from tests.integration.support import NOON, kinds, namespace_id, runner
 
 DOGS = [
@@ -91,8 +90,8 @@ async def say(built: Container, *contents: str, day: int = 0) -> None:
 
 @asynccontextmanager
 async def working(built: Container, chat: ChatModel, modes: Modes = DIRECT) -> AsyncIterator[Mapping[Step, JobKind]]:
-    """Background work with this model, that gives up soon, while the block lasts; themes are large from the first."""
-    maintenance = Maintenance(built.storage, utc_now, lambda model: GROWN, labels=True)
+    """Background work with this model, that gives up soon, while the block lasts."""
+    maintenance = Maintenance(built.storage, utc_now, labels=True)
     found = {**kinds(built, chat=chat, modes=modes), Step.MAINTAIN: handlers.maintain(maintenance)}
     async with runner(built, *(replace(kind, retry=SOON) for kind in found.values())):
         yield found

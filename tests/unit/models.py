@@ -9,7 +9,7 @@ from typing import Any
 from app.domain.chat import Finish, Prompt, Reply, Scored, Stage, Tokens
 from app.providers.guard import GuardPolicy
 from app.providers.guarded import GuardedChat
-from app.providers.protocols import Capabilities, Scoring, Structured
+from app.providers.protocols import Capabilities, Heard, Scoring, Structured
 from app.telemetry.metrics import Metrics, Readings
 
 Act = str | Exception | Reply | Callable[[], Any]
@@ -47,9 +47,12 @@ class ActingChat:
     def count_tokens(self, text: str) -> int:
         return -(-len(text) // 4)
 
-    async def reply(self, prompt: Prompt) -> Reply:
+    async def reply(self, prompt: Prompt, heard: Heard | None = None) -> Reply:
         self.prompts.append(prompt)
-        return await self._act()
+        reply = await self._act()
+        if heard is not None:
+            heard(reply.text)
+        return reply
 
     @asynccontextmanager
     async def scoring(self, system: str, prefix: str) -> AsyncIterator[Scoring]:

@@ -53,6 +53,17 @@ async def test_side_by_side_as_alone(chat: TransformersChat) -> None:
     assert len({reply.text for reply in alone}) > 1
 
 
+async def test_a_reply_is_heard_while_it_is_written(chat: TransformersChat) -> None:
+    for schema in (None, SCHEMA):
+        heard: list[str] = []
+        reply = await chat.reply(prompt(TEXTS[1], schema, 30), heard.append)
+        assert len(heard) > 3
+        assert [len(text) for text in heard] == sorted(len(text) for text in heard)
+        assert all(heard[-1].startswith(text) for text in heard)
+        if reply.finish is Finish.STOP:
+            assert reply.text == heard[-1]
+
+
 async def test_who_comes_late_joins_those_at_work(loaded: Loaded) -> None:
     engine = Engine(loaded.model, loaded.device)
     alone = Lane(engine, 1)

@@ -1,21 +1,17 @@
-"""The tools' client and the figures that they draw."""
+"""The tools' client, the figures of a run, and its tables."""
 
 import io
-import json
 from collections.abc import Callable
-from pathlib import Path
 
 import httpx
 import pytest
 from rich.console import Console
 
-from app.evaluation import demo, report
+from app.evaluation import demo, tables
 from app.evaluation.client import Client, connect
 from app.evaluation.errors import Refused, ToolError, Unreachable
-from app.evaluation.outcomes import Answered, Asked, Searched, answer_figures, search_figures
-
-CATEGORIES = {1: "multi-hop", 4: "single-hop"}
-ONE, TWO, TRAP = Asked("conv-1", 1, 1), Asked("conv-1", 2, 4), Asked("conv-1", 3, 5)
+from app.evaluation.figures import accepted, answer_figures, search_figures
+from app.evaluation.run_folder import Answered, Judged, Searched
 
 
 def client(reply: Callable[[httpx.Request], httpx.Response]) -> Client:
@@ -83,64 +79,78 @@ async def test_what_is_no_url_is_told(url: str) -> None:
             pass
 
 
+def search(question: int, category: str, strategy: str, budget: int, recall: float | None, **more: object) -> Searched:
+    scores = {"recall": recall, "strict": recall and recall / 2, "density": recall and recall / 5}
+    asked = {"conversation": "conv-1", "question": question, "category": category, "answerable": True}
+    return Searched(**asked, strategy=strategy, budget=budget, scores=scores, **more)
+
+
+def answer(question: int, *, category: str = "single-hop", answerable: bool = True, **more: object) -> Answered:
+    asked = {"conversation": "conv-1", "question": question, "category": category, "answerable": answerable}
+    return Answered(**asked, strategy="adaptive", budget=500, **more)
+
+
 def test_search_figures_by_hand() -> None:
-    outcomes = [
-        Searched(ONE, "adaptive", 500, recall=0.5, strict=0.25, density=0.1, tokens=400, milliseconds=10),
-        Searched(TWO, "adaptive", 500, recall=1.0, strict=0.75, density=0.3, tokens=501, milliseconds=30),
-        Searched(TWO, "bm25", 500, error="it broke"),
+    rows = [
+        search(1, "multi-hop", "adaptive", 500, 0.5, tokens=400, milliseconds=10),
+        search(2, "single-hop", "adaptive", 500, 1.0, tokens=501, milliseconds=30),
+        search(2, "single-hop", "bm25", 500, None, error="it broke"),
+        search(2, "single-hop", "full", 0, 1.0, tokens=9000),
     ]
-    adaptive, bm25 = search_figures(outcomes, list(CATEGORIES))
-    assert (adaptive.questions, adaptive.recall, adaptive.strict, adaptive.density) == (2, 0.75, 0.5, 0.2)
-    assert adaptive.by_category == {1: 0.5, 4: 1.0}
+    adaptive, bm25, full = search_figures(rows)
+    assert (adaptive.questions, adaptive.recall, adaptive.strict, adaptive.complete) == (2, 0.75, 0.375, 0.5)
+    assert adaptive.density == pytest.approx(0.15)
+    assert adaptive.by_category == {"multi-hop": 0.5, "single-hop": 1.0}
     assert (adaptive.mean_tokens, adaptive.max_tokens, adaptive.over_budget) == (450.5, 501, 1)
     assert (adaptive.p50, adaptive.p95) == (10, 30)
     assert (bm25.questions, bm25.recall, bm25.max_tokens) == (0, None, 0)  # a failure is never scored as wrong
+    assert full.over_budget == 0
 
 
 def test_answer_figures_by_hand() -> None:
-    outcomes = [
-        Answered(ONE, "adaptive", 500, f1=0.5, milliseconds=10),
-        Answered(TWO, "adaptive", 500, abstained=True, f1=0.0, milliseconds=20),
-        Answered(TRAP, "adaptive", 500, abstained=True, milliseconds=30),
-        Answered(TRAP, "adaptive", 500, milliseconds=40),
-        Answered(TRAP, "adaptive", 500, error="it broke"),
+    rows = [
+        answer(1, category="multi-hop", scores={"f1": 0.5, "date_match": None}, confidence=0.9),
+        answer(2, scores={"f1": 0.0, "date_match": 1.0}, abstained=True, confidence=0.2),
+        answer(3, answerable=False, category="unanswerable", abstained=True, confidence=0.2),
+        answer(4, answerable=False, category="unanswerable", confidence=0.5),
+        answer(5, answerable=False, category="unanswerable", error="it broke"),
     ]
-    (figures,) = answer_figures(outcomes)
-    assert (figures.questions, figures.f1, figures.abstained) == (2, 0.25, 0.5)
+    asked = {"conversation": "conv-1", "category": "single-hop", "answerable": True}
+    judged = [
+        Judged(**asked, question=1, strategy="adaptive", budget=500, subject="answer", correct=True),
+        Judged(**asked, question=2, strategy="adaptive", budget=500, subject="answer", correct=False),
+        Judged(**asked, question=3, strategy="adaptive", budget=500, subject="answer", error="it broke"),
+        Judged(**asked, question=1, strategy="", budget=0, subject="vague", correct=True),
+    ]
+    (figures,) = answer_figures(rows, judged)
+    assert (figures.questions, figures.f1, figures.date_match, figures.abstained) == (2, 0.25, 1.0, 0.5)
     assert (figures.unanswerable, figures.refused) == (2, 0.5)
-    assert (figures.f1_by_category[1], figures.f1_by_category[4]) == (0.5, 0.0)
-    assert figures.auroc == 0.5  # no confidence was given, and ties are chance
+    assert figures.f1_by_category == {"multi-hop": 0.5, "single-hop": 0.0}
+    assert figures.auroc == (1 + 1 + 0 + 0.5) / 4
+    assert (figures.judged, accepted(row for row in judged if row.subject == "vague")) == (0.5, 1.0)
 
 
 def test_the_tables_fit_eighty_columns_and_name_failures() -> None:
-    outcomes = [
-        Searched(ONE, "adaptive", 32_000, recall=1.0, strict=1.0, tokens=31_999, milliseconds=1234),
-        Searched(TWO, "adaptive", 32_000, error="it broke"),
+    rows = [
+        search(1, "multi-hop", "adaptive", 32_000, 1.0, tokens=31_999, milliseconds=1234),
+        search(2, "open-domain", "adaptive", 32_000, None, error="it broke"),
+        search(3, "single-hop", "adaptive", 32_000, 1.0),
+        search(4, "temporal", "adaptive", 32_000, 1.0),
+        *(answer(n, category=name, scores={"f1": 1.0}) for n, name in enumerate(("temporal", "open-domain"))),
     ]
-    answers = [Answered(ONE, "adaptive", 32_000, f1=1.0, bleu=1.0, milliseconds=1234)]
+    asked = {"conversation": "conv-1", "question": 1, "category": "temporal", "answerable": True}
+    judged = Judged(**asked, strategy="", budget=0, subject="vague", correct=True)
     console = Console(file=io.StringIO(), width=80)
-    console.print(report.search_table(search_figures(outcomes, list(CATEGORIES)), CATEGORIES))
-    console.print(report.answer_table(answer_figures(answers)))
-    console.print(report.category_table(answer_figures(answers), CATEGORIES))
-    report.print_failures([outcomes[1]], console)
+    tables.print_all([*rows, judged], console)
+    tables.print_failures([rows[1]] * 12, console)
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue()
     assert "…" not in text
     assert " 1.000 " in text
     assert "conv-1, question 2 (adaptive at 32000): it broke" in text
-
-
-def test_results_and_manifest_are_written(tmp_path: Path) -> None:
-    outcomes: list[Searched | Answered] = [
-        Searched(ONE, "bm25", 500, recall=0.5),
-        Answered(TRAP, "bm25", 500, abstained=True),
-    ]
-    report.write(tmp_path / "new" / "folder", outcomes, {"failed": 0})
-    lines = (tmp_path / "new" / "folder" / "results.jsonl").read_text().splitlines()
-    search, answer = map(json.loads, lines)
-    assert (search["kind"], search["conversation"], search["recall"]) == ("search", "conv-1", 0.5)
-    assert (answer["kind"], answer["category"], answer["abstained"]) == ("answer", 5, True)
-    assert json.loads((tmp_path / "new" / "folder" / "manifest.json").read_text()) == {"failed": 0}
+    assert "... and 2 more" in text
+    assert "took 100.0% of the vague answers for right" in text
+    assert "0 of 4 contexts were over their budget" in text
 
 
 def test_the_demo_is_a_complete_script() -> None:

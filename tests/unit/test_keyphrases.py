@@ -79,6 +79,28 @@ def test_texts_without_words_have_no_phrases_but_a_label() -> None:
     assert label([]) == label([""]) == "…"
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Did Miso survive the trip?", "Miso · trip"),
+        ("Miso escaped over the balcony.", "balcony · Miso"),
+        ("Emil: I am allergic to walnuts.", "walnuts"),
+        ("Rosa: We train on the Douro every evening.", "Douro"),
+        ("I want to bake a lemon cake.", "lemon cake"),
+        ("A neighbour found her in the bakery.", "bakery · neighbour"),
+        ("She joined a rowing club.", "rowing club"),
+    ],
+)
+def test_a_label_names_things_rather_than_what_is_done(text: str, expected: str) -> None:
+    assert label([text], speakers=("Rosa", "Emil")) == expected
+
+
+def test_a_label_tells_of_all_its_texts_with_as_few_phrases_as_that_takes() -> None:
+    pottery = ["I made a bowl in pottery class.", "The pottery leans.", "I made a teapot in pottery class."]
+    assert label(pottery) == "pottery class"
+    assert label([*pottery, "The kiln cracked."]) == "pottery class · kiln"
+
+
 def test_join_takes_what_fits() -> None:
     assert join(["alpha", "a very long phrase", "beta"], ", ", 12) == "alpha, beta"
     assert join(["a very long phrase"], ", ", 12) == "a very long…"

@@ -109,7 +109,7 @@ def test_paper_calls_every_equal_partition_equally_sparse() -> None:
 def test_balanced_by_hand() -> None:
     # A pair of cosine 0 and a single statement, far apart.
     themes = [stat((1, 0, 0), (0, 1, 0)), stat((0, 0, 1))]
-    prior = [exp(-(log(size / 6) ** 2) / 2) for size in (2, 1)]
+    prior = [exp(-(log(size / 6) ** 2) / (2 * 1.7**2)) for size in (2, 1)]
     expected = (2 * (0 + 0.25 * prior[0]) + (0.5 + 0.25 * prior[1])) / 3
     assert balanced(themes, Balance(alone=0.5, redundant=0.8, size_weight=0.25)) == pytest.approx(expected)
 

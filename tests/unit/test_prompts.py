@@ -211,3 +211,26 @@ def test_an_abstention_has_a_reason_and_nothing_else() -> None:
     assert said == answer.Said("", (), "no_evidence")
     said = answer.parse({"answer": None, "lines": [], "abstained": True, "reason": "wrong_person"})
     assert said.reason == "wrong_person"
+    said = answer.parse({"answer": "", "lines": [3, 1, 3], "abstained": True, "reason": "conflict"})
+    assert said == answer.Said("", (3, 1), "conflict"), "but for the sides of a conflict"
+
+
+def test_no_value_that_a_model_may_choose_is_empty() -> None:
+    schema = answer.render("Where?", [], MONDAY).schema
+    assert schema is not None
+    assert schema["properties"]["reason"]["enum"] == ["none", "no_evidence", "wrong_person", "outside_time", "conflict"]
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Where was Ann?", None),
+        ("Wo war Anna gestern?", "German"),
+        ("她住在哪里？", "Chinese"),
+        ("どこに住んでいますか", "Japanese"),
+    ],
+)
+def test_the_language_of_the_question_is_asked_for_by_name(question: str, language: str | None) -> None:
+    asked = answer.render(question, ["1 Ann: I live in Oslo."], MONDAY)
+    assert "in the language of the question" in asked.system
+    assert (f"Answer in {language}." in asked.user) is (language is not None)

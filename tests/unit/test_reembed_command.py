@@ -27,7 +27,7 @@ def job(state: str, done: int = 0, error: dict[str, str] | None = None) -> httpx
 def service(routes: dict[str, Reply | httpx.Response]) -> Client:
     """A service with these answers by the end of the path; every namespace has eight texts."""
     counts = dict.fromkeys(("buffered", "statements", "themes", "pending_jobs", "failed_jobs", "sequence"), 0)
-    status = httpx.Response(200, json={**counts, "messages": 6, "episodes": 2})
+    status = httpx.Response(200, json={**counts, "messages": 6, "episodes": 2, "usage": {}})
 
     def reply(request: httpx.Request) -> httpx.Response:
         if request.url.path.endswith("/status"):

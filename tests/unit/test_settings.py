@@ -77,6 +77,29 @@ def test_other_addresses_need_to_be_allowed(host: str) -> None:
     with pytest.raises(ValidationError, match="XMEMORY_ALLOW_UNAUTHENTICATED_BIND"):
         _settings(host=host)
     assert _settings(host=host, allow_unauthenticated_bind=True).host == host
+    assert _settings(host=host, auth="keys").host == host
+
+
+def test_only_this_machine_is_answered_while_nobody_asks_for_a_key() -> None:
+    assert _settings().local_only
+    assert not _settings(auth="keys").local_only
+    assert not _settings(allow_unauthenticated_bind=True).local_only
+
+
+LONG_ENOUGH = "k" * 32
+
+
+def test_an_admin_key_is_hard_to_guess_and_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    for key in ("k" * 31, "k" * 31 + " ", "ü" * 40):
+        with pytest.raises(ValidationError, match="32 characters or more"):
+            _settings(auth="keys", admin_key=key)
+    with pytest.raises(ValidationError, match="set XMEMORY_AUTH=keys as well"):
+        _settings(admin_key=LONG_ENOUGH)
+    found = _settings(auth="keys", admin_key=LONG_ENOUGH)
+    assert found.admin_key is not None
+    assert LONG_ENOUGH not in repr(found)
+    monkeypatch.setenv("XMEMORY_ADMIN_KEY", "")
+    assert _settings().admin_key is None  # empty, as compose files and `embedded` say "none"
 
 
 def test_a_password_is_not_shown() -> None:

@@ -10,10 +10,13 @@ from app.api.idempotency import IdempotencyKey, once, respond
 from app.api.problems import documented
 from app.api.schemas.common import ConversationName, NamespaceName, Page, PageQuery, encode_cursor
 from app.api.schemas.messages import AppendMessages, ConversationOut, IngestedOut, MessageOut
+from app.api.schemas.operations import ReceiptOut
+from app.api.schemas.retention import RetentionIn
+from app.api.security import Guarded
 from app.domain.ids import MessageId
 from app.services.ingest import Ingested
 
-router = APIRouter(prefix="/v1/namespaces/{namespace}", tags=["conversations"])
+router = APIRouter(prefix="/v1/namespaces/{namespace}", tags=["conversations"], route_class=Guarded)
 
 
 @router.post(
@@ -70,8 +73,41 @@ async def list_messages(
     )
 
 
+@router.patch("/conversations/{conversation}", operation_id="update_conversation", responses=documented(404, 413))
+async def update_conversation(
+    namespace: NamespaceName, conversation: ConversationName, body: RetentionIn, use: Use
+) -> ConversationOut:
+    """Change how long a conversation's messages are kept, whatever its namespace says."""
+    if not body.model_fields_set:
+        return ConversationOut.model_validate(await use.memory.conversation(namespace, conversation))
+    kept = await use.retention.keep_conversation(namespace, conversation, body.retention())
+    return ConversationOut.model_validate(kept)
+
+
+@router.delete(
+    "/conversations/{conversation}", status_code=202, operation_id="delete_conversation", responses=documented(404)
+)
+async def delete_conversation(namespace: NamespaceName, conversation: ConversationName, use: Use) -> ReceiptOut:
+    """Erase a conversation with all that was derived from it. Nothing of it is read from the answer on.
+
+    Its name is free at once; the client's own ids in it stay reserved. The receipt tells when nothing is left of it
+    in the database.
+    """
+    return ReceiptOut.model_validate(await use.forgetting.conversation(namespace, conversation))
+
+
 @router.get("/messages/{message}", operation_id="get_message", responses=documented(404))
 async def get_message(namespace: NamespaceName, message: UUID, use: Use) -> MessageOut:
     """One message."""
     found, conversation = await use.memory.message(namespace, MessageId(message))
     return MessageOut.of(found, conversation)
+
+
+@router.delete("/messages/{message}", status_code=202, operation_id="delete_message", responses=documented(404))
+async def delete_message(namespace: NamespaceName, message: UUID, use: Use) -> ReceiptOut:
+    """Erase a message with all that was derived from it. Nothing of it is read from the answer on.
+
+    Its `external_id` stays reserved: sent again it is answered with the status `deleted`. The receipt tells when
+    nothing is left of it in the database.
+    """
+    return ReceiptOut.model_validate(await use.forgetting.message(namespace, MessageId(message)))

@@ -6,8 +6,9 @@ from app.api.dependencies import Use
 from app.api.problems import documented
 from app.api.schemas.common import NamespaceName
 from app.api.schemas.operations import FlushIn, FlushOut
+from app.api.security import Guarded
 
-router = APIRouter(prefix="/v1/namespaces/{namespace}", tags=["flush"])
+router = APIRouter(prefix="/v1/namespaces/{namespace}", tags=["flush"], route_class=Guarded)
 
 
 @router.post(

@@ -6,8 +6,9 @@ from fastapi.responses import PlainTextResponse
 from app.api.dependencies import Use
 from app.api.problems import documented
 from app.api.schemas.operations import Live, Ready, Version
+from app.api.security import Guarded
 
-router = APIRouter(tags=["health"])
+router = APIRouter(tags=["health"], route_class=Guarded)
 
 
 @router.get("/health/live", operation_id="check_live", responses=documented())

@@ -9,9 +9,10 @@ from app.api.dependencies import Use
 from app.api.problems import documented
 from app.api.schemas.common import NamespaceName, Page, encode_cursor
 from app.api.schemas.operations import JobOut, JobsQuery
+from app.api.security import Guarded
 from app.domain.ids import JobId
 
-router = APIRouter(prefix="/v1/namespaces/{namespace}/jobs", tags=["jobs"])
+router = APIRouter(prefix="/v1/namespaces/{namespace}/jobs", tags=["jobs"], route_class=Guarded)
 
 
 @router.get("", operation_id="list_jobs", responses=documented(404))

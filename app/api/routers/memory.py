@@ -9,9 +9,10 @@ from app.api.dependencies import Use
 from app.api.problems import documented
 from app.api.schemas.common import NamespaceName, Page, PageQuery, encode_cursor
 from app.api.schemas.memory import EpisodeOut
+from app.api.security import Guarded
 from app.domain.ids import EpisodeId
 
-router = APIRouter(prefix="/v1/namespaces/{namespace}", tags=["memory"])
+router = APIRouter(prefix="/v1/namespaces/{namespace}", tags=["memory"], route_class=Guarded)
 
 
 @router.get("/episodes", operation_id="list_episodes", responses=documented(404))

@@ -18,11 +18,12 @@ from app.api.schemas.statements import (
     StatementOut,
     StatementsQuery,
 )
+from app.api.security import Guarded
 from app.domain.ids import StatementId
 from app.domain.replies import Reply
 from app.services.editing import Decided
 
-router = APIRouter(prefix="/v1/namespaces/{namespace}", tags=["memory"])
+router = APIRouter(prefix="/v1/namespaces/{namespace}", tags=["memory"], route_class=Guarded)
 
 
 @router.get("/statements", operation_id="list_statements", responses=documented(404))
@@ -77,9 +78,14 @@ async def correct_statement(
 
 
 @router.delete("/statements/{statement}", status_code=204, operation_id="delete_statement", responses=documented(404))
-async def delete_statement(namespace: NamespaceName, statement: UUID, use: Use) -> None:
-    """Delete a statement and the versions that it corrected. What it had superseded holds again."""
-    await use.editing.remove(namespace, StatementId(statement))
+async def delete_statement(namespace: NamespaceName, statement: UUID, use: Use, response: Response) -> None:
+    """Delete a statement and the versions that it corrected. What it had superseded holds again.
+
+    The messages that it rested on stay, and nothing more is drawn from them. `Location` names the receipt, which tells
+    when nothing is left of it in the database.
+    """
+    receipt = await use.editing.remove(namespace, StatementId(statement))
+    response.headers["Location"] = f"/v1/receipts/{receipt.id}"
 
 
 @router.get("/statements/{statement}/history", operation_id="get_statement_history", responses=documented(404))

@@ -11,11 +11,12 @@ from app.api.problems import documented
 from app.api.schemas.common import NamespaceName, Page, PageQuery, encode_cursor
 from app.api.schemas.operations import JobOut
 from app.api.schemas.themes import GraphQuery, ThemeOut
+from app.api.security import Guarded
 from app.domain.ids import ThemeId
 
 GRAPHML = "text/xml"  # the same as application/xml (RFC 7303), and known to client generators; GraphML has none
 
-router = APIRouter(prefix="/v1/namespaces/{namespace}/themes", tags=["themes"])
+router = APIRouter(prefix="/v1/namespaces/{namespace}/themes", tags=["themes"], route_class=Guarded)
 
 
 @router.get("", operation_id="list_themes", responses=documented(404))

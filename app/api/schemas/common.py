@@ -12,10 +12,10 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 from app.domain.errors import FieldError, InvalidInput
+from app.domain.namespaces import NAME_PATTERN
 from app.domain.text import clean
 from app.telemetry.usage import Usage
 
-NAME_PATTERN = r"^[^\s/\\.\x00-\x1f\x7f][^\s/\\\x00-\x1f\x7f]*$"
 NAME_LENGTH = 200  # characters
 PAGE_LIMIT = 100  # items of a list at once
 
@@ -58,6 +58,20 @@ def _text(value: Any) -> Any:  # noqa: ANN401
     return clean(value) if isinstance(value, str) else value
 
 
+def typed(value: Any) -> Any:  # noqa: ANN401
+    """A number that JSON says is one; a query string has only text."""
+    if isinstance(value, str | bool):
+        raise PydanticCustomError("number", "must be a number, not text and not true or false")
+    return value
+
+
+def flag(value: Any) -> Any:  # noqa: ANN401
+    """The same for true and false."""
+    if not isinstance(value, bool):
+        raise PydanticCustomError("flag", "must be true or false")
+    return value
+
+
 def _said(value: str) -> str:
     if not value.strip():
         raise PydanticCustomError("blank", "must not be blank")
@@ -72,8 +86,13 @@ TimeUntil = Annotated[
 """The same, but a date alone means its last moment."""
 Cleaned = Annotated[str, BeforeValidator(_text)]
 """Any text; NUL and lone surrogates become U+FFFD, all else passes whole."""
-Said = Annotated[str, BeforeValidator(_text), AfterValidator(_said)]
+Said = Annotated[
+    str, BeforeValidator(_text), AfterValidator(_said), Field(min_length=1, json_schema_extra={"pattern": r"\S"})
+]
 """The same, and not blank."""
+
+Typed = BeforeValidator(typed)
+"""For numbers in a body."""
 
 Name = Annotated[str, Field(min_length=1, max_length=NAME_LENGTH, pattern=NAME_PATTERN)]
 NamespaceName = Annotated[
@@ -198,6 +217,9 @@ class Problem(BaseModel):
     status: int
     detail: str
     instance: str = Field(description="The request's id, also in the X-Request-ID header and in the log.")
+    limit: str | None = Field(
+        None, description="The setting that the limit comes from, if one was met.", examples=["LIMITS__KEY_REQUESTS"]
+    )
     errors: list["ProblemField"] | None = Field(None, description="The fields that are wrong, if any.")
 
 

@@ -1,6 +1,5 @@
 """Posting and reading messages."""
 
-import json
 from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
@@ -9,14 +8,13 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from app.api.schemas.common import NAME_LENGTH, Cleaned, Request, Response, Time
+from app.api.schemas.retention import RetentionDays
 from app.domain.messages import Draft, Image, Message, Role
-from app.domain.text import clean
+from app.domain.metadata import checked
 from app.services.ingest import Ingested
 
 MESSAGES_AT_ONCE = 1000
 CONTENT_LENGTH = 1_000_000  # characters
-METADATA_BYTES = 16_384
-METADATA_DEPTH = 8
 EXTERNAL_ID_LENGTH = 255  # characters
 IMAGES = 20  # of one message
 IMAGE_TEXT = 10_000  # characters of a caption or a query
@@ -30,33 +28,11 @@ EXAMPLE = {
 }
 
 
-def _within_depth(value: Any, levels: int) -> bool:  # noqa: ANN401
-    """Whether at most `levels` objects and arrays are nested; never looks deeper than that."""
-    if not isinstance(value, dict | list):
-        return True
-    inner = value.values() if isinstance(value, dict) else value
-    return levels > 0 and all(_within_depth(item, levels - 1) for item in inner)
-
-
-def _cleaned(value: Any) -> Any:  # noqa: ANN401
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, dict):
-        return {clean(str(key)): _cleaned(inner) for key, inner in value.items()}
-    return [_cleaned(inner) for inner in value] if isinstance(value, list) else value
-
-
 def _metadata(value: dict[str, Any]) -> dict[str, Any]:
-    if not _within_depth(value, METADATA_DEPTH):
-        raise PydanticCustomError("metadata", "must not be nested deeper than 8 levels")
-    cleaned: dict[str, Any] = _cleaned(value)
     try:
-        size = len(json.dumps(cleaned, ensure_ascii=False, allow_nan=False).encode())
+        return checked(value)
     except ValueError as error:
-        raise PydanticCustomError("metadata", "must hold finite numbers only") from error
-    if size > METADATA_BYTES:
-        raise PydanticCustomError("metadata", "must not be larger than 16 KiB")
-    return cleaned
+        raise PydanticCustomError("metadata", str(error)) from error
 
 
 Metadata = Annotated[dict[str, Any], AfterValidator(_metadata)]
@@ -118,7 +94,7 @@ class AppendedOut(Response):
     id: UUID
     external_id: str | None
     sequence: int
-    status: str = Field(description="accepted, or duplicate: it was here already.")
+    status: str = Field(description="accepted; duplicate: it was here already; deleted: it was, and was erased.")
 
 
 class IngestedOut(Response):
@@ -197,3 +173,4 @@ class ConversationOut(Response):
     created_at: datetime
     message_count: int
     last_occurred_at: datetime | None
+    retention_days: RetentionDays

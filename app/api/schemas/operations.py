@@ -1,12 +1,13 @@
 """Namespaces, jobs, flush, health."""
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from pydantic import Field
 
-from app.api.schemas.common import Name, PageQuery, Request, Response, StageUsage
+from app.api.schemas.common import Name, PageQuery, Request, Response, StageUsage, Typed
+from app.api.schemas.retention import RetentionDays
 from app.domain.jobs import Job, JobState
 from app.services.flush import Flushed
 from app.services.namespaces import Status
@@ -27,6 +28,8 @@ class NamespaceOut(Response):
     embedding_profile_next: str | None = Field(
         validation_alias="next_profile", description="That vectors are being made ready for, if they are."
     )
+    retention_days: RetentionDays
+    importing: bool = Field(description="Nothing of it is read, and nothing added, before its import is done.")
 
 
 class ReembedIn(Request):
@@ -92,11 +95,11 @@ class ReceiptOut(Response):
 
     id: UUID
     namespace: str
-    what: str
-    state: str = Field(description="pending or done")
+    what: str = Field(description="message, conversation, statement, namespace, or expired: by its retention")
+    state: str = Field(description="pending; done: nothing of it is left in the database")
     requested_at: datetime
     finished_at: datetime | None
-    erased: dict[str, int] | None = Field(description="Rows removed, by table.")
+    erased: dict[str, int] | None = Field(description="Rows removed so far, by table.")
 
 
 class CauseOut(Response):
@@ -144,7 +147,7 @@ class FlushIn(Request):
     """What to flush and how long to wait."""
 
     conversation: Name | None = Field(None, description="Only this one; all if missing.")
-    wait_seconds: float = Field(
+    wait_seconds: Annotated[float, Typed] = Field(
         0, ge=0, le=WAIT_SECONDS, description="Wait so long for the work to settle.", examples=[60]
     )
 

@@ -1,26 +1,29 @@
-"""Search and answer."""
+"""Search: the question, the evidence, and how it was let in."""
 
 from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import Field, PlainValidator, WithJsonSchema
+from pydantic import Field, PlainValidator, WithJsonSchema, field_validator
 from pydantic_core import PydanticCustomError
 
-from app.api.schemas.common import Request, Response, Said, StageUsage, Time, TimeUntil
+from app.api.schemas.common import Request, Response, Said, Time, TimeUntil, flag, typed
 from app.api.schemas.memory import MessageRefOut
 from app.api.schemas.messages import Metadata
-from app.domain.chat import Stage
 from app.domain.expansion import Measure, Opened
 from app.domain.filters import Filter
 from app.domain.levels import Level
-from app.services.answer import Answered, Cited
 from app.services.search import TOP_K, Ask, Found, Hit, Strategy
 
 QUERY_LENGTH = 10_000  # characters
 
 Count = Annotated[int, Field(ge=0, le=TOP_K)]
 COUNT_SCHEMA = {"type": "integer", "minimum": 0, "maximum": TOP_K}
+COUNTS_SCHEMA = {
+    "type": "object",
+    "propertyNames": {"enum": [level.value for level in Level]},
+    "additionalProperties": COUNT_SCHEMA,
+}
 
 
 def _counts(value: Any) -> Any:  # noqa: ANN401
@@ -40,7 +43,7 @@ def _is_count(value: object) -> bool:
 Counts = Annotated[
     int | dict[Level, int],
     PlainValidator(_counts),
-    WithJsonSchema({"anyOf": [COUNT_SCHEMA, {"type": "object", "additionalProperties": COUNT_SCHEMA}]}),
+    WithJsonSchema({"anyOf": [COUNT_SCHEMA, COUNTS_SCHEMA]}),
 ]
 
 
@@ -111,16 +114,6 @@ class SearchQuery(_Reading):
         return self._ask(self.q, default_tokens, top_k=self.top_k, limits=self._limits())
 
 
-class AnswerQuery(SearchQuery):
-    """A question in the query string."""
-
-    question_date: Time | None = Field(None, description="When it is asked; now if missing.")
-
-    def to_ask(self, default_tokens: int) -> Ask:
-        """The service's form."""
-        return self._ask(self.q, default_tokens, top_k=self.top_k, limits=self._limits(), asked_at=self.question_date)
-
-
 class SearchIn(_Reading):
     """A search in the body."""
 
@@ -133,6 +126,16 @@ class SearchIn(_Reading):
         description="Only messages whose metadata holds all of this, and what rests on them.",
     )
 
+    @field_validator("max_tokens", "min_score", "min_sequence", "probes", "gate_seconds", mode="before")
+    @classmethod
+    def _numbers(cls, value: Any) -> Any:  # noqa: ANN401
+        return typed(value)
+
+    @field_validator("explain", mode="before")
+    @classmethod
+    def _flags(cls, value: Any) -> Any:  # noqa: ANN401
+        return flag(value)
+
     def to_ask(self, default_tokens: int) -> Ask:
         """The service's form."""
         return self._ask(self.query, default_tokens, limits=self._limits(self.metadata), **self._counts())
@@ -141,22 +144,6 @@ class SearchIn(_Reading):
         if isinstance(self.top_k, int):
             return {"top_k": self.top_k}
         return {"top_k": TOP_K, "per_level": self.top_k}
-
-
-class AnswerIn(SearchIn):
-    """A question in the body."""
-
-    question_date: Time | None = Field(None, description="When it is asked; now if missing.")
-
-    def to_ask(self, default_tokens: int) -> Ask:
-        """The service's form."""
-        return self._ask(
-            self.query,
-            default_tokens,
-            limits=self._limits(self.metadata),
-            asked_at=self.question_date,
-            **self._counts(),
-        )
 
 
 class HitOut(Response):
@@ -239,76 +226,4 @@ class SearchOut(Response):
             buffered=found.buffered,
             gate=Gate.of(found.opened),
             trace=None if found.trace is None else dict(found.trace),
-        )
-
-
-class CitationOut(Response):
-    """Where an answer comes from; `quote` stands in the message word for word."""
-
-    message: UUID
-    external_id: str | None
-    conversation: str
-    occurred_at: datetime
-    quote: str
-    statement: UUID | None
-    episode: UUID | None
-
-    @classmethod
-    def of(cls, cited: Cited) -> "CitationOut":
-        """From the service's result."""
-        return cls(
-            message=cited.message.id,
-            external_id=cited.message.external_id,
-            conversation=cited.message.conversation,
-            occurred_at=cited.occurred_at,
-            quote=cited.citation.quote,
-            statement=cited.citation.statement,
-            episode=cited.citation.episode,
-        )
-
-
-class Usage(Response):
-    """Tokens of the context, and what was used of models."""
-
-    context_tokens: int
-    gate_tokens: int = Field(description="Read and written to find out how sure the reader is.")
-    answer_tokens: int = Field(description="Read and written to phrase the answer.")
-    stages: dict[str, StageUsage] = Field(examples=[StageUsage.EXAMPLE])
-
-    @classmethod
-    def of(cls, answered: Answered) -> "Usage":
-        """From the service's result."""
-        stages = StageUsage.each(answered.usage)
-        tokens = {stage: used.tokens_in + used.tokens_out for stage, used in stages.items()}
-        return cls(
-            context_tokens=answered.found.tokens,
-            gate_tokens=tokens.get(Stage.GATE, 0),
-            answer_tokens=tokens.get(Stage.ANSWER, 0),
-            stages=stages,
-        )
-
-
-class AnswerOut(SearchOut):
-    """An answer with its citations and the evidence it was drawn from, or an abstention with its reason."""
-
-    answer: str | None
-    abstained: bool
-    reason: str | None = Field(description="Why it abstained: no_evidence, wrong_person, conflict, outside_time.")
-    confidence: float = Field(ge=0, le=1)
-    citations: list[CitationOut]
-    data: dict[str, Any] | None = None
-    usage: Usage
-
-    @classmethod
-    def answered(cls, answered: Answered) -> "AnswerOut":
-        """From the service's result."""
-        found = SearchOut.of(answered.found)
-        return cls(
-            **found.model_dump(),
-            answer=answered.answer,
-            abstained=answered.abstained,
-            reason=answered.reason,
-            confidence=answered.confidence,
-            citations=[CitationOut.of(cited) for cited in answered.citations],
-            usage=Usage.of(answered),
         )

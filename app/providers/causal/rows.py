@@ -1,7 +1,7 @@
 """One sequence on its way through a model: what it reads, what it has said, and when it is over."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -53,6 +53,7 @@ class Row:
     scored: bool = False  # whether log-probabilities are wanted
     prefix: Prefix | None = None
     shared: int = 0  # tokens of the prompt that need not be read again, as `prefix` has them
+    heard: Callable[[Sequence[int]], None] | None = None  # told of all tokens said so far, in that thread
     outcome: "Future[Said]" = field(default_factory=Future)
     pending: list[int] = field(default_factory=list)
     """Tokens that the model has still to read before it says the next one."""
@@ -98,6 +99,8 @@ class Row:
         followers = [] if self.constraint is None else self.constraint.take(token)
         self.said += (token, *followers)
         self.pending = [token, *followers]
+        if self.heard is not None:
+            self.heard(self.said)
         self._stop_in_time()
 
     def _stop_in_time(self) -> None:

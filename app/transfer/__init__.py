@@ -1,0 +1,1 @@
+"""Commands that move memory: export and import, also from what other assistants give out. They speak HTTP only."""
