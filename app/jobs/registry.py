@@ -30,7 +30,8 @@ class Retry:
         if not retryable or attempt >= self.attempts:
             return None
         spread = 1.0 + random.uniform(0.0, self.jitter)  # noqa: S311  (no secret)
-        own = min(self.first_delay.total_seconds() * self.factor ** (attempt - 1), self.longest_delay.total_seconds())
+        first, longest = self.first_delay.total_seconds(), self.longest_delay.total_seconds()
+        own = min(first * self.factor ** (attempt - 1), max(first, longest))
         return max(timedelta(seconds=own), self._rest(error)) * spread
 
     def _rest(self, error: Exception) -> timedelta:

@@ -16,7 +16,7 @@ from tests.conftest import WAIT, Api
 from tests.e2e.processes import Member
 from tests.integration.support import assert_whole, messages_path
 
-LONG = "The wind goes over the hill and the sheep stand still in the rain. " * 40  # so that a step takes a while
+LONG = "The wind goes over the hill and the sheep stand still in the rain. " * 25  # so that a step takes a while
 LEASE_SECONDS = 8.0  # so that nobody takes a process for dead that is only slow
 
 

@@ -23,7 +23,7 @@ DATA = Path(os.environ.get("LOCOMO") or Path(__file__).parents[3] / "shared" / "
 EVIDENCE_RECALL = 0.8  # at 1000 tokens; the build that this test came with reaches 0.87
 BUDGET = 1000  # tokens
 ASKED = 3  # one question in so many is asked; `xmemory eval run` asks all
-PART = 120  # messages that the second database is told: about the first six sittings
+PARTS = {"sqlite": 250, "postgresql": 100}  # messages that each database is told: twelve sittings, and five
 
 pytestmark = [
     pytest.mark.models,
@@ -32,9 +32,9 @@ pytestmark = [
 ]
 
 
-async def test_conversation_one_is_remembered_whole_and_found(database_url: str) -> None:
+async def test_a_conversation_is_remembered_whole_and_found(database_url: str) -> None:
     [conversation] = locomo.load(DATA).pick([1])
-    told = conversation.messages if database_url.startswith("sqlite") else conversation.messages[:PART]
+    told = conversation.messages[: PARTS[database_url.partition("+")[0]]]
     async with serving(Settings(_env_file=None, database_url=database_url, log_level="warning")) as api:
         path = "/v1/namespaces/c1/conversations/talk/messages"
         for start in range(0, len(told), 200):

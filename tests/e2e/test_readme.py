@@ -23,7 +23,7 @@ def _curl_lines() -> list[str]:
 
 @pytest.mark.models
 @pytest.mark.slow
-async def test_every_curl_line_of_the_readme_works() -> None:
+async def test_every_curl_line_of_the_readme_works(tmp_path: Path) -> None:
     async with embedded() as url:
         replies: list[tuple[str, dict[str, Any]]] = []
         statement = ""  # the one that the README calls ID
@@ -31,7 +31,7 @@ async def test_every_curl_line_of_the_readme_works() -> None:
             typed = command.replace("localhost:8000", url.removeprefix("http://")).replace("/ID", f"/{statement}")
             process = await asyncio.create_subprocess_exec(
                 "bash", "-c", typed,
-                stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, cwd=tmp_path,
             )  # fmt: skip
             out, err = await process.communicate()
             assert process.returncode == 0, err
@@ -54,4 +54,4 @@ async def test_every_curl_line_of_the_readme_works() -> None:
     assert named["search"]["tokens"] <= 500
     assert named["episodes"]["items"]
     assert named["status"]["failed_jobs"] == 0
-    assert {job["kind"] for job in named["jobs"]["items"]} == {"segment", "admit", "maintain"}
+    assert {job["kind"] for job in named["jobs"]["items"]} == {"segment", "admit", "maintain", "forget"}

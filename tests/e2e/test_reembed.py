@@ -172,6 +172,8 @@ async def test_from_384_to_1024_to_3072_dimensions(database_url: str, tmp_path: 
     await is_killed_half_way(database_url, log, first)
     await goes_on(database_url, log, first)
     await assert_sound(database_url, 1024, "scripted:1024")
+    if database_url.startswith("sqlite"):
+        return  # vectors of any length are bytes to it; Postgres has types for them
     await is_read_meanwhile(database_url, log, {"EMBEDDER": "scripted:1024", "EMBEDDER_NEXT": "scripted:3072"})
     await assert_sound(database_url, 3072, "scripted:3072")
     async with served(database_url, log, EMBEDDER="scripted:3072") as (_, client):

@@ -2,10 +2,12 @@
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from uuid import uuid4
 
 import psycopg
 import pytest
+from sqlalchemy import make_url
 
 from app.container import Container, build
 from app.settings import Settings
@@ -23,7 +25,25 @@ def database(request: pytest.FixtureRequest, kind: str | None = None) -> Iterato
         with sqlite_copy(request.getfixturevalue("sqlite_template")) as url:
             yield url
         return
-    server, template = request.getfixturevalue("postgres"), request.getfixturevalue("postgres_template")
+    with _clone(request.getfixturevalue("postgres"), request.getfixturevalue("postgres_template")) as url:
+        yield url
+
+
+@contextmanager
+def copy_of(url: str, request: pytest.FixtureRequest) -> Iterator[str]:
+    """URL of a copy of a database to which nobody is connected."""
+    source = make_url(url).database
+    assert source is not None
+    if url.startswith("sqlite"):
+        with sqlite_copy(Path(source)) as copy:
+            yield copy
+        return
+    with _clone(request.getfixturevalue("postgres"), source) as copy:
+        yield copy
+
+
+@contextmanager
+def _clone(server: str, template: str) -> Iterator[str]:
     name = f"shared_{uuid4().hex[:12]}"
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from uuid import UUID
@@ -16,8 +16,9 @@ from app.domain.errors import ConfigurationError, NotFound
 from app.domain.findings import MEANING, REPAIRABLE, Fault, Finding
 from app.settings import Settings
 from app.storage.tables import namespaces
-from tests.conftest import serving
+from tests.conftest import serving, settings_for
 from tests.integration.breaking import BREAKS, Break, retire, vanish
+from tests.integration.conftest import copy_of, database
 from tests.integration.support import drain, namespace_id, post
 
 TALK = (
@@ -28,17 +29,25 @@ TALK = (
 WORK = (("ada", "chat", 1), ("ada", "work", 2), ("ada", "chat", 3), ("ben", "chat", 4))
 
 
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+async def worked_once(request: pytest.FixtureRequest) -> AsyncIterator[str]:
+    """URL of a database after real work: two namespaces, several conversations and episodes, open tails."""
+    with database(request) as url:
+        async with build(settings_for(url)) as built:
+            for namespace, conversation, number in WORK:
+                await post(built, namespace, *(f"{line} ({number})" for line in TALK), conversation=conversation)
+                await built.services.flush.flush(namespace, conversation, 0)
+                await drain(built, namespace)
+            await post(built, "ada", "Still open.")
+            await drain(built, "ada")
+        yield url
+
+
 @pytest.fixture
-async def worked(settings: Settings) -> Settings:
-    """Settings of a database after real work: two namespaces, several conversations and episodes, open tails."""
-    async with build(settings) as built:
-        for namespace, conversation, number in WORK:
-            await post(built, namespace, *(f"{line} ({number})" for line in TALK), conversation=conversation)
-            await built.services.flush.flush(namespace, conversation, 0)
-            await drain(built, namespace)
-        await post(built, "ada", "Still open.")
-        await drain(built, "ada")
-    return settings
+def worked(worked_once: str, request: pytest.FixtureRequest) -> Iterator[Settings]:
+    """Settings of a copy of it."""
+    with copy_of(worked_once, request) as url:
+        yield settings_for(url)
 
 
 async def examine(settings: Settings) -> list[Finding]:

@@ -42,6 +42,7 @@ HARMLESS = {  # what costs a value nothing, however long it lasts
     *(Fault.REFUSE_SCHEMA, Fault.REFUSE_BOUNDS, Fault.REFUSE_JSON, Fault.REFUSE_LOGPROBS, Fault.REFUSE_MAX_TOKENS),
     *(Fault.REFUSE_TEMPERATURE, Fault.REFUSE_SYSTEM, Fault.IGNORE_LOGPROBS),
     *(Fault.THINKING_TAGS, Fault.REASONING_ONLY, Fault.FENCED, Fault.INNER_BACKTICKS, Fault.TRAILING_COMMA),
+    *(Fault.REFUSE_STREAM, Fault.IGNORE_STREAM, Fault.STUCK, Fault.ERROR_IN_STREAM),  # nothing is streamed here
 }
 
 TOLD_AT_THE_START = {Fault.REFUSE_MAX_TOKENS, Fault.REFUSE_TEMPERATURE, Fault.REFUSE_SYSTEM}
