@@ -26,6 +26,7 @@ from tests.integration.support import (
     claim,
     drain,
     everything,
+    forget,
     kinds,
     messages_path,
     namespace_id,
@@ -157,7 +158,7 @@ async def test_every_table_is_empty_of_an_erased_namespace(built: Container) -> 
     attempt = await claim(built, ada)
     assert attempt is not None
     assert attempt.job.kind is Step.FORGET
-    await kinds(built)[Step.FORGET].run(attempt)
+    await forget(built, attempt)
     left = await rows(built)
     assert {name for name, count in left.items() if count} == {"receipts", "audit"}
     assert (await built.services.forgetting.receipt(receipt.id)).state == "done"
@@ -242,11 +243,11 @@ async def test_erasing_twice_is_erasing_once(built: Container) -> None:
     receipt = await built.services.forgetting.retire("ada")
     attempt = await claim(built, ada)
     assert attempt is not None
-    await kinds(built)[Step.FORGET].run(attempt)
+    await forget(built, attempt)
     done = await built.services.forgetting.receipt(receipt.id)
     assert done.state == "done"
     with suppress(NotFound):
-        await kinds(built)[Step.FORGET].run(attempt)
+        await forget(built, attempt)
     assert await built.services.forgetting.receipt(receipt.id) == done
 
 

@@ -35,7 +35,7 @@ from tests.integration.reembed import (
 from tests.integration.support import (
     claim,
     drain,
-    kinds,
+    forget,
     namespace_id,
     post,
     rows,
@@ -177,10 +177,10 @@ async def test_a_namespace_that_is_deleted_meanwhile_leaves_nothing(both: Contai
     attempt = await attempt_of(both)
     with pytest.raises(NotFound):
         await service(both, Interrupted(delete)).reembed(attempt)
-    forget = await claim(both, ada)
-    assert forget is not None
-    assert forget.job.kind is Step.FORGET
-    await kinds(both)[Step.FORGET].run(forget)
+    forgetting = await claim(both, ada)
+    assert forgetting is not None
+    assert forgetting.job.kind is Step.FORGET
+    await forget(both, forgetting)
     assert {name: count for name, count in (await rows(both)).items() if count} == {"audit": 2, "receipts": 1}
 
 
