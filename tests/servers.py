@@ -5,8 +5,11 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from uuid import uuid4
 
 import psycopg
+
+from app.storage import migrate
 
 os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.mkdtemp(prefix="xm-run-"))  # the package looks for one
 
@@ -29,6 +32,24 @@ def postgres_server() -> Iterator[str]:
     yield server.get_uri()
     server.cleanup()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def new_database(kind: str) -> Iterator[str]:
+    """URL of a new, migrated database, `sqlite` or `postgres`, for the service."""
+    if kind == "sqlite":
+        with tempfile.TemporaryDirectory(prefix="xm-") as folder:
+            url = f"sqlite+aiosqlite:///{folder}/memory.db"
+            migrate.upgrade(url)
+            yield url
+        return
+    with postgres_server() as server:
+        name = f"new_{uuid4().hex[:12]}"
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        url = database_of(server, name).replace("postgresql://", "postgresql+psycopg://", 1)
+        migrate.upgrade(url)
+        yield url
 
 
 def database_of(server: str, name: str) -> str:

@@ -5,7 +5,7 @@ read. Each is named as a `Fault`, and what is left is used; only what would make
 message that cannot be read) refuses the whole file, before anything is posted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -115,3 +115,33 @@ def answer_of(value: object, *, answerable: bool) -> tuple[str | None, Wrong | N
         return value, None
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return str(value) if is_number else None, Wrong.ANSWER_NOT_TEXT
+
+
+Read = Callable[[int, object, Set[str], str], tuple[Question, list[Fault]]]
+"""Number, entry, ids of the messages that exist, place → the question and what is wrong with it, or BadDataset."""
+
+
+def questions(asked: list[object], read: Read, ids: Set[str], place: str, faults: list[Fault]) -> Iterator[Question]:
+    """The questions that can be read; what is wrong with them, and with the others, is added to `faults`."""
+    for number, item in enumerate(asked, 1):
+        here = f"{place}, question {number}"
+        try:
+            question, wrong = read(number, item, ids, here)
+        except BadDataset as error:
+            faults.append(Fault(Wrong.UNREADABLE_QUESTION, here, str(error).removeprefix(f"{here}: ")))
+            continue
+        faults += wrong
+        yield question
+
+
+def faults_of(
+    answer: Wrong | None, named: Collection[str], ids: Set[str], place: str, *, answerable: bool
+) -> list[Fault]:
+    """What is wrong with a question's answer, and with the messages that it names as evidence."""
+    missing = [Fault(Wrong.EVIDENCE_NOT_THERE, place, id) for id in named if id not in ids]
+    bare = answerable and ids.isdisjoint(named)
+    return [
+        *missing,
+        *([] if answer is None else [Fault(answer, place)]),
+        *([Fault(Wrong.NO_EVIDENCE, place)] if bare else []),
+    ]

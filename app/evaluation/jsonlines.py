@@ -21,7 +21,17 @@ from pathlib import Path
 from typing import Any
 
 from app.domain.messages import Draft, Role
-from app.evaluation.datasets import Conversation, Dataset, Fault, Noted, Question, Wrong, answer_of
+from app.evaluation.datasets import (
+    Conversation,
+    Dataset,
+    Fault,
+    Noted,
+    Question,
+    Wrong,
+    answer_of,
+    faults_of,
+    questions,
+)
 from app.evaluation.errors import BadDataset
 from app.evaluation.fields import may, need, read_bytes, read_json
 
@@ -55,8 +65,8 @@ def _conversation(number: int, item: object, place: str, faults: list[Fault]) ->
     id, times = ids.most_common(1)[0]
     if times > 1:
         raise BadDataset(f"{place}: the id {id} stands for two messages")
-    questions = tuple(_questions(need(item, "questions", list, place), ids.keys(), place, faults))
-    return Conversation(number, name, _sessions(drafts), questions, tuple(_noted(item, ids.keys(), place, faults)))
+    asked = tuple(questions(need(item, "questions", list, place), _question, ids.keys(), place, faults))
+    return Conversation(number, name, _sessions(drafts), asked, tuple(_noted(item, ids.keys(), place, faults)))
 
 
 def _message(message: object, place: str) -> tuple[Draft, str | None]:
@@ -81,18 +91,6 @@ def _sessions(drafts: list[tuple[Draft, str | None]]) -> tuple[tuple[Draft, ...]
     return tuple(tuple(draft for draft, _ in group) for _, group in groupby(drafts, key=lambda pair: pair[1]))
 
 
-def _questions(asked: list[object], ids: Set[str], place: str, faults: list[Fault]) -> Iterator[Question]:
-    for number, item in enumerate(asked, 1):
-        here = f"{place}, question {number}"
-        try:
-            question, wrong = _question(number, item, ids, here)
-        except BadDataset as error:
-            faults.append(Fault(Wrong.UNREADABLE_QUESTION, here, str(error).removeprefix(f"{here}: ")))
-            continue
-        faults += wrong
-        yield question
-
-
 def _question(number: int, item: object, ids: Set[str], place: str) -> tuple[Question, list[Fault]]:
     text = need(item, "question", str, place)
     held: dict[str, Any] = item if isinstance(item, dict) else {}
@@ -102,9 +100,7 @@ def _question(number: int, item: object, ids: Set[str], place: str) -> tuple[Que
     if not text.strip() or not all(isinstance(id, str) for id in named):
         raise BadDataset(f"{place}: the question must not be blank, and evidence must be a list of texts")
     evidence = tuple(id for id in named if id in ids)
-    faults = [Fault(Wrong.EVIDENCE_NOT_THERE, place, id) for id in named if id not in ids]
-    faults += [] if wrong is None else [Fault(wrong, place)]
-    faults += [] if evidence or not answerable else [Fault(Wrong.NO_EVIDENCE, place)]
+    faults = faults_of(wrong, named, ids, place, answerable=answerable)
     category = may(item, "category", place) or (OTHER if answerable else UNANSWERABLE)
     asked_at = may(item, "asked_at", place)
     when = None if asked_at is None else _time(asked_at, place)

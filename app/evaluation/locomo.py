@@ -15,7 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from app.domain.messages import Draft, Image, Role
-from app.evaluation.datasets import Conversation, Dataset, Fault, Noted, Question, Wrong, answer_of
+from app.evaluation.datasets import (
+    Conversation,
+    Dataset,
+    Fault,
+    Noted,
+    Question,
+    Wrong,
+    answer_of,
+    faults_of,
+    questions,
+)
 from app.evaluation.errors import BadDataset
 from app.evaluation.fields import may, need, read_bytes, read_json
 
@@ -57,8 +67,8 @@ def _conversation(number: int, sample: object, faults: list[Fault]) -> Conversat
     id, times = ids.most_common(1)[0]
     if times > 1:
         raise BadDataset(f"{place}: the dia_id {id} stands for two turns")
-    questions = tuple(_questions(need(sample, "qa", list, place), ids.keys(), place, faults))
-    return Conversation(number, name, sessions, questions, tuple(_noted(sample, ids.keys(), place, faults)))
+    asked = tuple(questions(need(sample, "qa", list, place), _question, ids.keys(), place, faults))
+    return Conversation(number, name, sessions, asked, tuple(_noted(sample, ids.keys(), place, faults)))
 
 
 def _sessions(held: Mapping[str, Any], place: str, faults: list[Fault]) -> Iterator[tuple[Draft, ...]]:
@@ -90,18 +100,6 @@ def _message(turn: object, occurred_at: datetime, place: str) -> Draft:
     )
 
 
-def _questions(asked: list[object], ids: Set[str], place: str, faults: list[Fault]) -> Iterator[Question]:
-    for number, item in enumerate(asked, 1):
-        here = f"{place}, question {number}"
-        try:
-            question, wrong = _question(number, item, ids, here)
-        except BadDataset as error:
-            faults.append(Fault(Wrong.UNREADABLE_QUESTION, here, str(error).removeprefix(f"{here}: ")))
-            continue
-        faults += wrong
-        yield question
-
-
 def _question(number: int, item: object, ids: Set[str], place: str) -> tuple[Question, list[Fault]]:
     category = need(item, "category", int, place)
     if category not in CATEGORIES:
@@ -113,9 +111,7 @@ def _question(number: int, item: object, ids: Set[str], place: str) -> tuple[Que
     answer, wrong = answer_of(item.get("answer") if isinstance(item, dict) else None, answerable=answerable)
     named = _ids(need(item, "evidence", list, place), place)
     evidence = tuple(id for id in named if id in ids)
-    faults = [Fault(Wrong.EVIDENCE_NOT_THERE, place, id) for id in named if id not in ids]
-    faults += [] if wrong is None else [Fault(wrong, place)]
-    faults += [] if evidence or not answerable else [Fault(Wrong.NO_EVIDENCE, place)]
+    faults = faults_of(wrong, named, ids, place, answerable=answerable)
     return Question(number, text, CATEGORIES[category], answer, evidence, answerable), faults
 
 

@@ -10,46 +10,25 @@ import asyncio
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
-import psycopg
 import typer
 
-from app.storage import migrate
 from tests.conftest import serving, settings_for
 from tests.fuzzing import fuzz, fuzzed
-from tests.servers import database_of, postgres_server
+from tests.servers import new_database
 
 EXAMPLES = 30  # for each operation, of each kind, in a round
 PHASES = ("examples", "coverage", "fuzzing", "stateful")
 DATABASES = ("sqlite", "postgres")
 
 
-@contextmanager
-def database(kind: str) -> Iterator[str]:
-    """URL of a fresh, migrated database."""
-    if kind == "sqlite":
-        with tempfile.TemporaryDirectory(prefix="xm-fuzz-") as folder:
-            url = f"sqlite+aiosqlite:///{folder}/memory.db"
-            migrate.upgrade(url)
-            yield url
-        return
-    with postgres_server() as server:
-        with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute("CREATE DATABASE fuzz")
-        url = database_of(server, "fuzz").replace("postgresql://", "postgresql+psycopg://", 1)
-        migrate.upgrade(url)
-        yield url
-
-
 async def rounds(kind: str, requests: int, seed: int) -> bool:
     """Fuzz one database; whether nothing was found."""
     generated, fine, begun = 0, True, time.monotonic()
     while generated < requests:
-        with database(kind) as url, tempfile.TemporaryDirectory(prefix="xm-fuzz-") as folder:
+        with new_database(kind) as url, tempfile.TemporaryDirectory(prefix="xm-fuzz-") as folder:
             async with serving(fuzzed(settings_for(url))) as api:
                 outcome = await fuzz(api, Path(folder), *PHASES, examples=EXAMPLES, seed=seed)
         generated += outcome.generated

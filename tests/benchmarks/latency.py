@@ -9,15 +9,12 @@ of an embedding model is not in the figures; a question of five words is asked, 
 
 import argparse
 import asyncio
-import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import numpy as np
-import psycopg
 from rich.console import Console
 from rich.table import Table
 
@@ -34,11 +31,10 @@ from app.evaluation.metrics import percentile
 from app.evaluation.terminal import progress
 from app.services.search import Ask, Strategy
 from app.settings import Settings
-from app.storage import migrate
 from app.storage.repository import new_id
 from app.storage.statements import Keys
 from app.storage.unit_of_work import WriteUnit
-from tests.servers import database_of, postgres_server
+from tests.servers import new_database
 
 DIMENSION = 384  # MiniLM's
 VOCABULARY = 20_000
@@ -167,23 +163,6 @@ async def _times(container: Container, filling: Filling, strategy: Strategy, sea
     return found[2:]
 
 
-@contextmanager
-def _database(kind: str) -> Iterator[str]:
-    """URL of a new, migrated database."""
-    if kind == "sqlite":
-        with tempfile.TemporaryDirectory() as folder:
-            url = f"sqlite+aiosqlite:///{Path(folder) / 'memory.db'}"
-            migrate.upgrade(url)
-            yield url
-        return
-    with postgres_server() as server:
-        with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute("CREATE DATABASE latency")
-        url = database_of(server, "latency").replace("postgresql://", "postgresql+psycopg://", 1)
-        migrate.upgrade(url)
-        yield url
-
-
 @asynccontextmanager
 async def _service(url: str) -> AsyncIterator[Container]:
     settings = Settings(
@@ -199,7 +178,7 @@ async def run(given: argparse.Namespace, console: Console) -> None:
         table = Table(title=f"Search on {kind}, milliseconds, p50 / p95")
         for column in ("messages", *STRATEGIES):
             table.add_column(column, justify="right")
-        with _database(kind) as url:
+        with new_database(kind) as url:
             async with _service(url) as container:
                 have, filling = 0, Filling()
                 for want in sorted(given.messages):

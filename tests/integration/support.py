@@ -31,6 +31,21 @@ from tests.conftest import WAIT, Api
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 NO_MEMORY = {"audit", "jobs", "keys", "namespaces", "receipts", "usage"}  # how work went, not what is remembered
 
+FOUND = {
+    "query",
+    "strategy",
+    "items",
+    "context",
+    "tokens",
+    "tokenizer",
+    "sequence",
+    "pending",
+    "buffered",
+    "gate",
+    "trace",
+}
+"""The fields of a search's reply."""
+
 
 def messages_path(namespace: str, conversation: str = "chat") -> str:
     return f"/v1/namespaces/{namespace}/conversations/{conversation}/messages"

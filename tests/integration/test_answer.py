@@ -4,7 +4,7 @@ import pytest
 
 from app.domain.text import count_tokens
 from tests.conftest import Api
-from tests.integration.support import assert_problem, messages_path, route
+from tests.integration.support import FOUND, assert_problem, messages_path, route
 from tests.integration.test_search import FACTS, STRATEGIES
 
 
@@ -38,19 +38,7 @@ async def test_yesterday_is_the_day_before_it_was_said(api: Api, ada: str) -> No
     assert reply.status_code == 200
     answered = reply.json()
     assert answered.keys() == {
-        *(
-            "query",
-            "strategy",
-            "items",
-            "context",
-            "tokens",
-            "tokenizer",
-            "sequence",
-            "pending",
-            "buffered",
-            "gate",
-            "trace",
-        ),
+        *FOUND,
         *("answer", "abstained", "reason", "confidence", "citations", "data", "usage"),
     }
     assert "7 May 2023" in answered["answer"]

@@ -8,7 +8,7 @@ from app.domain.text import count_tokens
 from app.providers.scripted import ScriptedEmbedder
 from app.settings import ReadSettings, Settings
 from tests.conftest import Api, serving
-from tests.integration.support import assert_problem, later, messages_path, rest, route, search
+from tests.integration.support import FOUND, assert_problem, later, messages_path, rest, route, search
 
 STRATEGIES = ("adaptive", "paper", "norlift", "hybrid", "bm25", "vector")
 FACTS = (
@@ -42,21 +42,7 @@ async def test_every_strategy_gives_the_same_shape_and_puts_an_exact_match_first
 ) -> None:
     await _remember(api, ada, *FACTS)
     found = await search(api, ada, FACTS[4], strategy=strategy, max_tokens=2000)
-    assert found.keys() == {
-        *(
-            "query",
-            "strategy",
-            "items",
-            "context",
-            "tokens",
-            "tokenizer",
-            "sequence",
-            "pending",
-            "buffered",
-            "gate",
-            "trace",
-        ),
-    }
+    assert found.keys() == FOUND
     assert (found["query"], found["strategy"], found["sequence"]) == (FACTS[4], strategy, 10)
     assert found["gate"].keys() == {"measure", "probes", "expanded", "failed"}
     assert found["trace"] is None
