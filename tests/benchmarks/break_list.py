@@ -1,6 +1,7 @@
 """Deliberate breaks of the service, each with the tests that must notice it. See breaks.py."""
 
 from tests.benchmarks.break_reader import THE_READER
+from tests.benchmarks.break_safety import THE_SAFETY
 from tests.benchmarks.break_themes import THE_THEMES
 from tests.benchmarks.break_type import ROOT, Break
 from tests.benchmarks.break_type import one as _one
@@ -357,4 +358,5 @@ BREAKS = (
     *LONG_WORK,
     *THE_READER,
     *THE_THEMES,
+    *THE_SAFETY,
 )
