@@ -43,9 +43,9 @@ class GatePolicy:
     free: int = 0  # tokens that come in also where the reader is sure: there is nothing to save on less
 
 
-EVIDENCE = GatePolicy(enough=0.03, free=250)
-"""Saves a fifth of 1,000 tokens and over a quarter of 2,000 for .004 of the recall at most; a budget smaller by as much
-costs up to .010 and .045 (conversations 1 and 2, docs/decisions/0018)."""
+EVIDENCE = GatePolicy(enough=0.015, free=250)
+"""Saves 13 % of 1,000 tokens and 23 % of 2,000 for .002 and .005 of the recall; 0.03 saves 21 % and 34 % for .005 and
+.008 (docs/decisions/0018)."""
 
 MODEL = GatePolicy(enough=0.05, gain=0.05)
 """A model whose answer has 0.05 nats a token has made up its mind; a line of 25 tokens that changes its uncertainty
