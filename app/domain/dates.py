@@ -42,6 +42,7 @@ _FIGURES = {
 }
 _FIGURE = re.compile(r"\d")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_APPOSED = re.compile(r"[\s,]+")
 _LASTING = re.compile(r" now\Z", re.IGNORECASE)
 
 
@@ -201,15 +202,24 @@ def _may_change(before: str, grammar: Grammar) -> bool:
 
 
 def _joined(text: str, found: Sequence[_Found]) -> list[_Found]:
-    """Two times that are the ends of one ("from 3 May to 5 June") made one."""
+    """Two times that are the ends of one ("from 3 May to 5 June"), or name one twice ("Sunday, 7 May"), made one."""
     joined: list[_Found] = []
     for each in found:
-        span = _span(text, joined[-1], each) if joined else None
+        span = (_same_day(text, joined[-1], each) or _span(text, joined[-1], each)) if joined else None
         if span:
             joined[-1] = span
         else:
             joined.append(each)
     return joined
+
+
+def _same_day(text: str, first: _Found, last: _Found) -> _Found | None:
+    """A day with its weekday before it."""
+    if {first.period.granularity, last.period.granularity} != {Granularity.DAY}:
+        return None
+    if first.period.start.weekday() != last.period.start.weekday() or _FIGURE.search(text, first.start, first.end):
+        return None
+    return replace(last, start=first.start) if _APPOSED.fullmatch(text, first.end, last.start) else None
 
 
 def _span(text: str, first: _Found, last: _Found) -> _Found | None:

@@ -50,6 +50,9 @@ I joined a group [last Tues]. | 2023-05-02
 I start [next Wed] | 2023-05-10
 the match is [this Thursday] | 2023-05-11
 [This past Sunday] we baked | 2023-05-07
+it was on [Sunday, 7 May 2023], early | 2023-05-07
+It was on [Sunday, 30 April], not before | 2023-04-30
+It was on [Sunday], [6 May] or so | 2023-05-07; 2023-05-06
 let's meet [this coming Saturday] | 2023-05-13
 we spoke [last Monday] | 2023-05-01
 I met her on [Friday]. | 2023-05-05
