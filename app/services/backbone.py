@@ -1,56 +1,59 @@
-"""The backbone: of the candidate statements, those that stand for the others."""
+"""The backbone: of the candidate statements, those that stand for the others.
 
-from collections.abc import Sequence
+They are chosen by scores, vectors and themes, before any text is read.
+"""
+
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from app.domain import paper_selection
 from app.domain.fusion import Floats
-from app.domain.ids import ThemeId
+from app.domain.ids import StatementId, ThemeId
 from app.domain.levels import Level
 from app.domain.selection import DEFAULT, SelectionPolicy, representatives
 from app.domain.vectors import Vector
 from app.domain.vectors import unit as unit_length
-from app.services.evidence import Evidence
+from app.services.ranking import Best
 from app.storage.unit_of_work import ReadUnit
 
 BACKBONE = 20  # statements kept as representatives: more take the place of messages' own words, at any budget to 2,000
 
 
-async def represent(
-    unit: ReadUnit, evidence: Sequence[Evidence], count: int = BACKBONE, policy: SelectionPolicy = DEFAULT
-) -> Sequence[Evidence]:
+async def represent(unit: ReadUnit, best: Best, count: int = BACKBONE, policy: SelectionPolicy = DEFAULT) -> Best:
     """Of the statements keep `count` representatives: relevant, not repeating one another, of many themes."""
-    stated = _statements(evidence)
+    stated = _statements(best)
     if len(stated) <= count:
-        return evidence
+        return best
+    homes = await unit.statements.homes_of(stated)
     chosen = representatives(
-        np.array([piece.item.score for piece in stated]),
-        await _similarities(unit, stated),
+        np.array(list(stated.values())),
+        await _similarities(unit, list(stated)),
         count,
-        [piece.item.theme for piece in stated],
+        [homes[id_] for id_ in stated],
         policy,
     ).chosen
-    return _with(evidence, [stated[index] for index in chosen])
+    ids = list(stated)
+    return _with(best, [ids[index] for index in chosen])
 
 
-async def represent_by_paper(unit: ReadUnit, evidence: Sequence[Evidence], question: Vector) -> Sequence[Evidence]:
+async def represent_by_paper(unit: ReadUnit, best: Best, question: Vector) -> Best:
     """The same by the published formula: a few themes, then a few of their statements."""
-    policy = paper_selection.DEFAULT
-    pool = _statements(evidence)[: policy.pool]
+    policy, stated = paper_selection.DEFAULT, _statements(best)
+    pool = list(stated)[: policy.pool]
     if not pool:
-        return evidence
-    themes = await _paper_themes(unit, pool, question)
-    members = [piece for piece in pool if piece.item.theme in themes] if themes else pool
+        return best
+    homes = await unit.statements.homes_of(pool)
+    themes = await _paper_themes(unit, [homes[id_] for id_ in pool], question)
+    members = [id_ for id_ in pool if homes[id_] in themes] if themes else pool
     weights = paper_selection.neighbourhoods(await _similarities(unit, members))
-    chosen = paper_selection.pick([piece.item.score for piece in members], weights, policy.statements)
-    return _with(evidence, [members[index] for index in chosen])
+    chosen = paper_selection.pick([stated[id_] for id_ in members], weights, policy.statements)
+    return _with(best, [members[index] for index in chosen])
 
 
-async def _paper_themes(unit: ReadUnit, pool: Sequence[Evidence], question: Vector) -> set[ThemeId]:
+async def _paper_themes(unit: ReadUnit, homes: Sequence[ThemeId | None], question: Vector) -> set[ThemeId]:
     """The themes chosen among those that own a statement of the pool."""
-    owning = dict.fromkeys(piece.item.theme for piece in pool if piece.item.theme is not None)
-    sums = await unit.themes.sums(owning)
+    sums = await unit.themes.sums(dict.fromkeys(home for home in homes if home is not None))
     if not sums:
         return set()
     ids = list(sums)
@@ -60,21 +63,18 @@ async def _paper_themes(unit: ReadUnit, pool: Sequence[Evidence], question: Vect
     return {ids[index] for index in chosen}
 
 
-def _statements(evidence: Sequence[Evidence]) -> list[Evidence]:
-    """The statements, best first."""
-    stated = (piece for piece in evidence if piece.item.level is Level.STATEMENT)
-    return sorted(stated, key=lambda piece: -piece.item.score)
+def _statements(best: Best) -> Mapping[StatementId, float]:
+    return {StatementId(id_): score for id_, score in best.get(Level.STATEMENT, {}).items()}
 
 
-async def _similarities(unit: ReadUnit, stated: Sequence[Evidence]) -> Floats:
+async def _similarities(unit: ReadUnit, stated: Sequence[StatementId]) -> Floats:
     """The cosines (n, n) between statements."""
-    vectors = await unit.embeddings.vectors(Level.STATEMENT, (piece.item.id for piece in stated))
-    rows = np.array([vectors[piece.item.id] for piece in stated])
+    vectors = await unit.embeddings.vectors(Level.STATEMENT, stated)
+    rows = np.array([vectors[id_] for id_ in stated])
     similarities: Floats = (rows @ rows.T).astype(np.float64)
     return similarities
 
 
-def _with(evidence: Sequence[Evidence], kept: Sequence[Evidence]) -> Sequence[Evidence]:
-    """The evidence without the statements that are not kept."""
-    ids = {piece.item.id for piece in kept}
-    return [piece for piece in evidence if piece.item.level is not Level.STATEMENT or piece.item.id in ids]
+def _with(best: Best, kept: Sequence[StatementId]) -> Best:
+    """The same with no other statements than those that are kept."""
+    return {**best, Level.STATEMENT: {id_: best[Level.STATEMENT][id_] for id_ in kept}}

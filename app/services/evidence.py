@@ -11,6 +11,7 @@ from app.domain.messages import Message, render
 from app.domain.packing import Item
 from app.domain.recalled import own_words
 from app.domain.records import Statement
+from app.services.ranking import Best
 from app.storage.unit_of_work import ReadUnit
 
 
@@ -26,7 +27,7 @@ class Evidence:
     degraded: bool = False
 
 
-async def load(unit: ReadUnit, best: Mapping[Level, Mapping[UUID, float]]) -> Sequence[Evidence]:
+async def load(unit: ReadUnit, best: Best) -> Sequence[Evidence]:
     """Read the texts behind scored ids."""
     pieces: list[Evidence] = []
     pieces += await _messages(unit, best.get(Level.MESSAGE, {}))

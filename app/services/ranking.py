@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
+from typing import TypeAlias
 from uuid import UUID
 
 import numpy as np
@@ -30,6 +31,10 @@ POLICIES: Mapping[Level, FusionPolicy] = MappingProxyType(
 LOADED = 150  # best candidates of a level whose texts are read: packing passes some over
 
 
+Best: TypeAlias = Mapping[Level, Mapping[UUID, float]]
+"""Ids with their scores in 0–1, by level, best first."""
+
+
 class Strategy(StrEnum):
     """How candidates are ranked."""
 
@@ -54,10 +59,8 @@ async def rank(
     return [_score(candidates, strategy, fusion) for candidates in pools]
 
 
-def best(
-    pools: Sequence[Candidates], scores: Sequence[Floats], min_score: float
-) -> Mapping[Level, Mapping[UUID, float]]:
-    """The ids and scores worth reading, by level, best first."""
+def best(pools: Sequence[Candidates], scores: Sequence[Floats], min_score: float) -> Best:
+    """What is worth reading."""
     found: dict[Level, Mapping[UUID, float]] = {}
     for candidates, values in zip(pools, scores, strict=True):
         kept = np.flatnonzero(candidates.allowed & (values >= min_score) & (values > 0.0))

@@ -29,7 +29,7 @@ from app.services.lanes import Lane, LanePolicy
 from app.services.memory import MessageRef, refer
 from app.services.namespaces import settled_sequence
 from app.services.progress import Progress
-from app.services.ranking import CALIBRATED, POLICIES, Strategy, best, rank
+from app.services.ranking import CALIBRATED, POLICIES, Best, Strategy, best, rank
 from app.services.spending import spending
 from app.services.tracing import Steps, trace
 from app.storage.unit_of_work import Clock, ReadUnit, Storage
@@ -125,7 +125,7 @@ class Gathered:
     speakers: tuple[str, ...]
     pools: Sequence[Candidates]
     scores: Sequence[Floats]
-    read: Sequence[Evidence]
+    considered: Best
     evidence: Sequence[Evidence]
     word_by_word: WordByWord
 
@@ -207,7 +207,7 @@ class Search:
         question = read(ask.text, speakers, ask.asked_at or self.clock())
         pools = [await gather(unit, level, question, asked, ask.limits) for level in sorted(ask.levels)]
         scores = await rank(unit, pools, ask.strategy, self.policy.fusion)
-        evidence = await load(unit, best(pools, scores, ask.min_score))
+        considered = best(pools, scores, ask.min_score)
         return Gathered(
             erasures=unit.namespace.erasures,
             sequence=unit.namespace.sequence,
@@ -217,20 +217,18 @@ class Search:
             speakers=speakers,
             pools=pools,
             scores=scores,
-            read=evidence,
-            evidence=await self._represented(unit, ask.strategy, evidence, asked),
+            considered=considered,
+            evidence=await load(unit, await self._represented(unit, ask.strategy, considered, asked)),
             word_by_word=word_by_word(pools, question, asked),
         )
 
-    async def _represented(
-        self, unit: ReadUnit, strategy: Strategy, evidence: Sequence[Evidence], asked: Asked | None
-    ) -> Sequence[Evidence]:
-        """The evidence with no more statements than stand for the others, where the strategy chooses."""
+    async def _represented(self, unit: ReadUnit, strategy: Strategy, considered: Best, asked: Asked | None) -> Best:
+        """No more statements than stand for the others, where the strategy chooses."""
         if strategy is Strategy.ADAPTIVE:
-            return await represent(unit, evidence, self.policy.backbone, self.policy.selection)
+            return await represent(unit, considered, self.policy.backbone, self.policy.selection)
         if strategy is Strategy.PAPER and asked is not None:
-            return await represent_by_paper(unit, evidence, asked.vector)
-        return evidence
+            return await represent_by_paper(unit, considered, asked.vector)
+        return considered
 
     async def _catch_up(self, name: str, wanted: int) -> None:
         async with self.storage.read(name) as unit:
@@ -274,7 +272,7 @@ def _found(ask: Ask, gathered: Gathered, expanded: Expanded, hits: tuple[Hit, ..
     steps = Steps(
         gathered.pools,
         gathered.scores,
-        [(piece.item.level, piece.item.id) for piece in gathered.read],
+        gathered.considered.get(Level.STATEMENT, {}),
         [(piece.item.level, piece.item.id) for piece in gathered.evidence],
         expanded,
     )

@@ -21,12 +21,12 @@ Key = tuple[Level, UUID]
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """How far each candidate came: `read`, kept as one of the `representatives`, and on to the gate."""
+    """How far each candidate came: among the statements `considered`, `read` as one that stays, and on to the gate."""
 
     pools: Sequence[Candidates]
     scores: Sequence[Floats]
+    considered: Collection[UUID]
     read: Collection[Key]
-    representatives: Collection[Key]
     expanded: Expanded
 
 
@@ -41,7 +41,7 @@ def trace(question: Question, steps: Steps) -> Mapping[str, Any]:
             for candidates, values in zip(steps.pools, steps.scores, strict=True)
             for index in np.argsort(-values, kind="stable")[:LOADED]
         ],
-        "representatives": [str(id_) for level, id_ in steps.representatives if level is Level.STATEMENT],
+        "representatives": [str(id_) for level, id_ in steps.read if level is Level.STATEMENT],
         "gate": _gate(steps.expanded.opened),
         "packed": [{"level": item.level.value, "id": str(item.id)} for item in steps.expanded.items],
     }
@@ -78,9 +78,9 @@ def _candidate(candidates: Candidates, index: int, score: float, fates: Mapping[
 
 
 def _fates(steps: Steps) -> Mapping[Key, str]:
-    """What became of everything that was read, by the last step that it came to."""
-    fates = dict.fromkeys(steps.read, "not_representative")
-    fates |= dict.fromkeys(steps.representatives, "over_count")
+    """What became of everything that was considered, by the last step that it came to."""
+    fates = dict.fromkeys(((Level.STATEMENT, id_) for id_ in steps.considered), "not_representative")
+    fates |= dict.fromkeys(steps.read, "over_count")
     fates |= dict.fromkeys(map(_key, steps.expanded.offered), "passed_over")  # no room, nothing new, or not tested
     fates |= {_key(probe.item): probe.verdict.value for probe in steps.expanded.opened.tests}
     return fates | dict.fromkeys(map(_key, steps.expanded.items), "packed")

@@ -72,6 +72,10 @@ def to_statement(row: Row[Any], cited: Sequence[MessageId]) -> Statement:
     )
 
 
+def _homes(rows: Iterable[Row[Any]]) -> dict[StatementId, ThemeId | None]:
+    return {StatementId(row.id): None if row.theme_id is None else ThemeId(row.theme_id) for row in rows}
+
+
 def _in_time(statement: Statement) -> tuple[datetime, bool, StatementId]:
     return statement.occurred_at, statement.superseded_by is None, statement.id
 
@@ -252,8 +256,18 @@ class StatementRepository(Repository):
     async def homes(self) -> Mapping[StatementId, ThemeId | None]:
         """The theme of every current statement, in order of arrival; None for those that wait."""
         query = select(statements.c.id, statements.c.theme_id).where(self._own(statements), CURRENT)
-        rows = await self._connection.execute(query.order_by(statements.c.id))
-        return {StatementId(row.id): None if row.theme_id is None else ThemeId(row.theme_id) for row in rows}
+        return _homes(await self._connection.execute(query.order_by(statements.c.id)))
+
+    async def homes_of(self, ids: Iterable[StatementId]) -> Mapping[StatementId, ThemeId | None]:
+        """The theme of each statement; None for those that wait, or are not current."""
+        wanted = sorted(set(ids))
+        found: dict[StatementId, ThemeId | None] = {}
+        for start in range(0, len(wanted), IN_LIMIT):
+            query = select(statements.c.id, statements.c.theme_id).where(
+                self._own(statements), statements.c.id.in_(wanted[start : start + IN_LIMIT])
+            )
+            found |= _homes(await self._connection.execute(query))
+        return found
 
     async def cited(self, ids: Iterable[StatementId]) -> Mapping[StatementId, Sequence[MessageId]]:
         """The messages that each statement cites, earliest first."""
