@@ -17,6 +17,7 @@ class Stage(StrEnum):
     ANSWER = "answer"
     DATA = "data"  # an answer in the caller's form
     GATE = "gate"  # probes of the reader's uncertainty
+    VERDICT = "verdict"  # whether an answer is right: asked by the evaluation only
     CHECK = "check"  # whether the model is there
 
 

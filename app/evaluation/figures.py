@@ -74,7 +74,7 @@ def search_figures(rows: Sequence[Searched]) -> list[SearchFigures]:
 
 def _search_figures(strategy: str, budget: int, rows: Sequence[Searched]) -> SearchFigures:
     good = [row for row in rows if (row.strategy, row.budget) == (strategy, budget) and row.error is None]
-    times = [row.milliseconds for row in good]
+    times = [row.milliseconds for row in good if budget]  # without one, no request was made
     return SearchFigures(
         strategy=strategy,
         budget=budget,

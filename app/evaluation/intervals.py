@@ -4,9 +4,11 @@ What is drawn again are questions, so an interval tells how far other questions 
 conversations would move a figure. It does not tell about other conversations.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,7 @@ RESAMPLES = 2000  # the ends of an interval move by less than a tenth of its wid
 FLIPS = 10_000  # p-values down to 0.0001
 EXACT = 12  # differences that are not 0: up to so many, every one of the 2^n signs is tried
 SEED = 8
+LEAST_SIDE = 2  # questions of one kind: of one alone nobody knows how it varies
 ROUNDING = 1e-12  # sums of the same numbers in another order differ by less
 
 Floats = NDArray[np.float64]
@@ -37,8 +40,8 @@ class Interval:
 class Paired:
     """Second minus first over `difference.count` questions that both have.
 
-    `p`: how often signs by chance give a mean difference at least as large, in (0, 1]. `won`: questions at which the
-    second is higher, `lost`: lower.
+    `p`: how often chance gives a difference at least as large, in 0–1. `won`: questions at which the second is higher,
+    `lost`: lower.
     """
 
     difference: Interval
@@ -76,6 +79,30 @@ def paired(first: Sequence[float], second: Sequence[float]) -> Paired:
     return Paired(interval, _sign_flip(differences[np.abs(differences) > ROUNDING]), won, lost)
 
 
+def paired_auroc(
+    first: tuple[Sequence[float], Sequence[float]], second: tuple[Sequence[float], Sequence[float]]
+) -> Paired | None:
+    """Compares two areas under the ROC curve over the same questions by DeLong's method: normal interval and test.
+
+    Each of the two is (`lower`, `higher`) as for `auroc_interval`, in the same order of questions; a question is higher
+    where its own share of the pairs won is. None if a side has fewer than two questions, or if all of them moved alike:
+    then nothing tells how far chance would move them.
+    """
+    if min(map(len, (*first, *second))) < LEAST_SIDE:
+        return None
+    moved = [after - before for before, after in zip(_shares_won(*first), _shares_won(*second), strict=True)]
+    difference = float(moved[1].mean())
+    error = math.sqrt(sum(float(side.var(ddof=1)) / len(side) for side in moved))
+    if error < ROUNDING < abs(difference):
+        return None
+    p = math.erfc(abs(difference) / error / math.sqrt(2)) if error > ROUNDING else 1.0
+    reach = NormalDist().inv_cdf((1 + COVERED) / 2) * error
+    all_moved = np.concatenate(moved)
+    won, lost = int((all_moved > ROUNDING).sum()), int((all_moved < -ROUNDING).sum())
+    interval = Interval(difference, max(difference - reach, -1.0), min(difference + reach, 1.0), len(all_moved))
+    return Paired(interval, p, won, lost)
+
+
 def holm(p_values: Sequence[float]) -> list[float]:
     """The p-values corrected for there being several (Holm): an error among all of them stays as rare as p says."""
     corrected = [0.0] * len(p_values)
@@ -108,6 +135,13 @@ def _sign_flip(differences: Floats) -> float:
     signs = _signs(count)
     hits = int((np.abs(signs @ differences) >= abs(differences.sum()) - ROUNDING * count).sum())  # ties count
     return hits / len(signs) if count <= EXACT else (hits + 1) / (len(signs) + 1)
+
+
+def _shares_won(lower: Sequence[float], higher: Sequence[float]) -> tuple[Floats, Floats]:
+    """For each of both sides, with how many of the other it stands as it should: a share, ties half."""
+    below, above = np.asarray(lower, dtype=np.float64), np.asarray(higher, dtype=np.float64)
+    won = (above[None, :] > below[:, None]) + 0.5 * (above[None, :] == below[:, None])
+    return won.mean(axis=1), won.mean(axis=0)
 
 
 def _area(lower: Floats, higher: Floats) -> float:

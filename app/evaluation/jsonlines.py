@@ -15,7 +15,7 @@ A message needs `id`, `content` and `occurred_at`; `role` is user or assistant (
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Set
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ from app.evaluation.datasets import (
     questions,
 )
 from app.evaluation.errors import BadDataset
-from app.evaluation.fields import may, need, read_bytes, read_json
+from app.evaluation.fields import in_utc, may, need, read_bytes, read_json
 
 OTHER, UNANSWERABLE = "other", "unanswerable"
 
@@ -96,9 +96,10 @@ def _question(number: int, item: object, ids: Set[str], place: str) -> tuple[Que
     held: dict[str, Any] = item if isinstance(item, dict) else {}
     answerable = held.get("answerable") is not False
     answer, wrong = answer_of(held.get("answer"), answerable=answerable)
-    named = dict.fromkeys(need(item, "evidence", list, place) if "evidence" in held else ())
-    if not text.strip() or not all(isinstance(id, str) for id in named):
+    listed = need(item, "evidence", list, place) if "evidence" in held else []
+    if not text.strip() or not all(isinstance(id, str) for id in listed):
         raise BadDataset(f"{place}: the question must not be blank, and evidence must be a list of texts")
+    named = dict.fromkeys(listed)
     evidence = tuple(id for id in named if id in ids)
     faults = faults_of(wrong, named, ids, place, answerable=answerable)
     category = may(item, "category", place) or (OTHER if answerable else UNANSWERABLE)
@@ -125,7 +126,6 @@ def _noted(item: object, ids: Set[str], place: str, faults: list[Fault]) -> Iter
 
 def _time(text: str, place: str) -> datetime:
     try:
-        time = datetime.fromisoformat(text)
+        return in_utc(datetime.fromisoformat(text), place)
     except ValueError as error:
         raise BadDataset(f'{place}: "{text}" is no time like "2026-03-01T10:00:00Z"') from error
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)

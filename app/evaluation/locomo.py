@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +27,9 @@ from app.evaluation.datasets import (
     questions,
 )
 from app.evaluation.errors import BadDataset
-from app.evaluation.fields import may, need, read_bytes, read_json
+from app.evaluation.fields import in_utc, may, need, read_bytes, read_json
 
-SESSION = re.compile(r"session_(\d+)")
+SESSION = re.compile(r"session_0*(\d+)", re.ASCII)
 SESSION_TIME = "%I:%M %p on %d %B, %Y"  # 1:56 pm on 8 May, 2023
 TURN_STEP = timedelta(seconds=1)
 ID_SEPARATORS = re.compile(r"[;,\s]+")  # several ids may stand in one string
@@ -72,14 +72,14 @@ def _conversation(number: int, sample: object, faults: list[Fault]) -> Conversat
 
 
 def _sessions(held: Mapping[str, Any], place: str, faults: list[Fault]) -> Iterator[tuple[Draft, ...]]:
-    found = [int(match[1]) for match in map(SESSION.fullmatch, held) if match]
-    for session in sorted(found):
-        here = f"{place}, session_{session}"
-        turns = need(held, f"session_{session}", list, place)
+    found = [match for match in map(SESSION.fullmatch, held) if match]
+    for session in [match[0] for match in sorted(found, key=lambda match: (len(match[1]), match[1]))]:
+        here = f"{place}, {session}"
+        turns = need(held, session, list, place)
         if not turns:
             faults.append(Fault(Wrong.EMPTY_SESSION, here))
             continue
-        start = _time(need(held, f"session_{session}_date_time", str, place), here)
+        start = _time(need(held, f"{session}_date_time", str, place), here)
         drafts = [_message(turn, start + n * TURN_STEP, f"{here}, turn {n + 1}") for n, turn in enumerate(turns)]
         blank = [draft for draft in drafts if not draft.content.strip() and not draft.images]
         faults += [Fault(Wrong.BLANK_MESSAGE, here, draft.external_id or "") for draft in blank]
@@ -152,6 +152,6 @@ def _note(entry: object, ids: Set[str]) -> Noted | None:
 
 def _time(text: str, place: str) -> datetime:
     try:
-        return datetime.strptime(text.strip(), SESSION_TIME).replace(tzinfo=UTC)
+        return in_utc(datetime.strptime(text.strip(), SESSION_TIME), place)  # noqa: DTZ007  (the format has no zone)
     except ValueError as error:
         raise BadDataset(f'{place}: "{text}" is no time like "1:56 pm on 8 May, 2023"') from error

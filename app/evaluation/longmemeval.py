@@ -11,13 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from app.domain.messages import Draft, Role
 from app.evaluation.datasets import Conversation, Dataset, Fault, Question, Wrong, answer_of
 from app.evaluation.errors import BadDataset
-from app.evaluation.fields import need, read_bytes, read_json
+from app.evaluation.fields import in_utc, need, read_bytes, read_json
 
 TIME = "%Y/%m/%d %H:%M"  # 2023/05/20 (Sat) 02:21, without its day of the week
 WEEKDAY = re.compile(r"\(\w+\)\s*")
@@ -118,6 +118,6 @@ def _session(name: str, start: datetime, turns: list[object], place: str, faults
 
 def _time(text: str, place: str) -> datetime:
     try:
-        return datetime.strptime(WEEKDAY.sub("", text.strip()), TIME).replace(tzinfo=UTC)
+        return in_utc(datetime.strptime(WEEKDAY.sub("", text.strip()), TIME), place)  # noqa: DTZ007  (it has no zone)
     except ValueError as error:
         raise BadDataset(f'{place}: "{text}" is no time like "2023/05/20 (Sat) 02:21"') from error

@@ -21,8 +21,10 @@ from app.evaluation.wire import Version
 
 SCHEMA = 1
 COMPLETE, RUNNING = "complete", "running"
-SAME = ("schema", "configuration", "service")
-"""What must not change while a run is under way. The code may: `starts` has the commit of every start."""
+SERVICE = "service"
+SAME = ("schema", "configuration", SERVICE)
+"""What must not change while a run is under way. The code may: `starts` has the commit of every start. What a folder
+does not know of its service, because an older version wrote it, is not held against it."""
 
 
 @dataclass(slots=True)
@@ -70,7 +72,7 @@ async def begin(folder: Path, configured: Mapping[str, Any], version: Version, w
     document = _read(path) if path.exists() else {}
     if document:
         _compare(document, wanted, folder)
-    manifest = Manifest(folder, {**document, **wanted})
+    manifest = Manifest(folder, {**wanted, **document})
     starts = [_ended(start, path, worked_at) for start in document.get("starts", ())]
     manifest.save(state=RUNNING, starts=[*starts, await _start()], seeds={"resampling": SEED}, machine=_machine())
     return manifest
@@ -92,7 +94,8 @@ def _compare(there: Mapping[str, Any], wanted: Mapping[str, Any], folder: Path) 
     before, now = (
         {(part, *key): value for part in SAME for key, value in _flat(one.get(part))} for one in (there, wanted)
     )
-    changed = [key for key in dict.fromkeys([*before, *now]) if before.get(key) != now.get(key)]
+    known = [key for key in dict.fromkeys([*before, *now]) if key in before or key[0] != SERVICE]
+    changed = [key for key in known if before.get(key) != now.get(key)]
     if changed:
         named = "\n".join(
             f"  {'.'.join(key[1:]) or key[0]}: {before.get(key)} there, {now.get(key)} now" for key in changed
@@ -111,8 +114,10 @@ def _ended(start: dict[str, Any], path: Path, worked_at: float) -> dict[str, Any
 
 
 def _flat(value: object) -> list[tuple[tuple[str, ...], object]]:
-    """An object's fields with their names; another value without one."""
-    return [((name,), one) for name, one in value.items()] if isinstance(value, dict) else [((), value)]
+    """An object's fields with their names, those of objects in it too; another value without one."""
+    if not isinstance(value, dict):
+        return [((), value)]
+    return [((name, *names), inner) for name, one in value.items() for names, inner in _flat(one)]
 
 
 def _read(path: Path) -> dict[str, Any]:

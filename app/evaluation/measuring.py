@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from app.evaluation import judging, wording
 from app.evaluation.asking import ask, side_by_side
 from app.evaluation.client import Client
-from app.evaluation.errors import ToolError, Unreachable
+from app.evaluation.errors import Refused, ToolError, Unreachable
 from app.evaluation.journal import Journal
 from app.evaluation.judging import Judge
 from app.evaluation.plan import FULL, Case, Plan, Request, Row, options
 from app.evaluation.terminal import progress
+
+NOT_THERE = 404  # a namespace that nothing was posted to
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +29,28 @@ class Measured:
         return [row for row in self.rows if row.error is not None]
 
 
+async def check(client: Client, plan: Plan, cases: Sequence[Case]) -> None:
+    """Ask once in every way, so that what the service will not take is known before anything is posted.
+
+    Raises Refused: a strategy that does not exist, a key that opens nothing. That there is no memory yet is no matter.
+    """
+    for strategy in plan.strategies if cases else ():
+        if strategy != FULL:
+            try:
+                await client.search(cases[0].namespace, cases[0].question.text, **options(strategy))
+            except Refused as refused:
+                if refused.status != NOT_THERE:
+                    raise
+
+
 async def measure(client: Client, plan: Plan, cases: Sequence[Case], kept: Journal, judge: Judge | None) -> Measured:
     """Make every request that has no row yet, and write the rows in the order of the plan.
 
     Raises ToolError where nothing can be measured, and Unreachable when the service goes away.
     """
     requests = plan.requests(cases)
-    await _warm_up(client, plan, cases)
+    if plan.answers:
+        await asyncio.to_thread(lambda: (wording.bleu_1("a", "a"), wording.rouge_l("a", "a")))  # slow to load
 
     async def make(request: Request) -> None:
         kept.add(await ask(client, request))
@@ -54,15 +71,6 @@ async def _judge(judge: Judge, plan: Plan, cases: Sequence[Case], rows: Sequence
     requests = [request for request, _ in told]
     await _all("Judging", requests, make, kept, plan.concurrency)
     return requests
-
-
-async def _warm_up(client: Client, plan: Plan, cases: Sequence[Case]) -> None:
-    """A strategy that does not exist ends it here rather than in a thousand failures; slow libraries load now."""
-    for strategy in plan.strategies if cases else ():
-        if strategy != FULL:
-            await client.search(cases[0].namespace, cases[0].question.text, **options(strategy))
-    if plan.answers:
-        await asyncio.to_thread(lambda: (wording.bleu_1("a", "a"), wording.rouge_l("a", "a")))
 
 
 async def _all(

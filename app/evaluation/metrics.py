@@ -5,9 +5,12 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from app.domain.messages import Draft, body
 from app.domain.text import terms
+
+TEXTS_CACHED = 8192  # the same messages and statements come back at every budget: those of some five conversations
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ def cover(answer: str, blocks: Sequence[Block]) -> Cover | None:
     wanted = set(terms(answer))
     if not wanted:
         return None
-    hits = [wanted.intersection(terms(block.text)) for block in blocks]
+    hits = [wanted & _terms(block.text) for block in blocks]
     stood: set[str] = set()
     needed: int | None = None
     for count, words in enumerate(hits, 1):
@@ -123,7 +126,17 @@ def percentile(values: Sequence[float], share: float) -> float | None:
 def _standing(texts: Sequence[str], context: str) -> list[str]:
     """The texts that stand in the context as whole words: "Ann: Yes" does not stand in "Joann: Yesterday"."""
     held = collapse(context)
-    return [text for text in map(collapse, texts) if re.search(rf"(?<!\w){re.escape(text)}(?!\w)", held)]
+    return [text for text in map(collapse, texts) if text in held and _whole_words(text).search(held)]
+
+
+@lru_cache(maxsize=TEXTS_CACHED)
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(terms(text))
+
+
+@lru_cache(maxsize=TEXTS_CACHED)
+def _whole_words(text: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(text)}(?!\w)")
 
 
 def _share(flags: Sequence[bool]) -> float:

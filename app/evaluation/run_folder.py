@@ -74,6 +74,11 @@ class Searched(Measured):
     measure: str = ""
     probes: int = 0
 
+    @property
+    def tokens_needed(self) -> int:
+        """Until all evidence was in; where it never was, all that might be handed out, which is less than it takes."""
+        return self.tokens_to_evidence if self.tokens_to_evidence is not None else self.budget or self.tokens
+
 
 class Answered(Measured):
     """An answer, or an abstention with its reason. `usage` by stage."""

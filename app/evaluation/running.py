@@ -22,7 +22,7 @@ from app.evaluation.ingesting import ingest
 from app.evaluation.journal import Journal
 from app.evaluation.judging import Judge, judging
 from app.evaluation.manifest import Manifest
-from app.evaluation.measuring import Measured, measure
+from app.evaluation.measuring import Measured, check, measure
 from app.evaluation.plan import Case, Plan
 from app.evaluation.run_folder import QUESTIONS, TRACES
 from app.evaluation.server import embedded
@@ -81,8 +81,9 @@ async def _run(order: Order, folder: Path, kept: Journal, client: Client) -> Mea
     try:
         cases = [case for conversation in order.conversations for case in order.plan.cases(conversation)]
         await asyncio.to_thread(_write_questions, order, folder, written, cases)
-        await _ingest(client, order, written)
         async with _judge(order) as judge:
+            await check(client, order.plan, cases)
+            await _ingest(client, order, written)
             measured = await measure(client, order.plan, cases, kept, judge)
         traces = await tracing.trace_worst(client, order.plan, cases, measured.rows)
         await asyncio.to_thread(journal.replace, folder / TRACES, journal.lines(traces))

@@ -3,19 +3,22 @@
 from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from app.evaluation.client import Client
-from app.evaluation.terminal import err, out
+from app.evaluation.terminal import Log, err, out
 from app.evaluation.wire import Status
 
 
 async def watch(client: Client, namespace: str) -> Status:
     """Flush and wait for the background work, with a display on standard error."""
+    log = Log()
     columns = (SpinnerColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as display:
         task = display.add_task("Remembering", total=None)
 
         def show(status: Status) -> None:
             work = f"{status.buffered} messages in the buffer, {status.pending_jobs} jobs pending"
-            display.update(task, description=f"Remembering: {work}, {status.statements} statements so far")
+            said = f"Remembering: {work}, {status.statements} statements so far"
+            display.update(task, description=said)
+            log.tell(said)
 
         return await client.settle(namespace, show)
 

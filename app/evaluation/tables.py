@@ -92,7 +92,8 @@ def answer_table(figures: Sequence[AnswerFigures]) -> Table:
 def print_failures(failed: Sequence[Asked], console: Console) -> None:
     """Name the requests that failed; they are in no figure."""
     for row in failed[:SHOWN_FAILURES]:
-        where = f"{row.conversation}, question {row.question} ({row.strategy} at {row.budget})"
+        how = f"{row.strategy} at {_budget(row.budget)}" if row.strategy else "the vague answer"
+        where = f"{row.conversation}, question {row.question} ({how})"
         console.print(f"Failed: {where}: {row.error}", style="red", markup=False)
     if len(failed) > SHOWN_FAILURES:
         console.print(f"... and {len(failed) - SHOWN_FAILURES} more", style="red")

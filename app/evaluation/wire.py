@@ -60,6 +60,7 @@ class Version(Reply):
     chat_model: str | None
     chat_revision: str | None
     database: str
+    settings: dict[str, Any] = {}  # an older service does not tell
 
 
 class Job(Reply):
@@ -204,6 +205,7 @@ class StageUsage(Reply):
     calls: int
     tokens_in: int
     tokens_out: int
+    texts: int = 0
 
 
 class Usage(Reply):

@@ -1,5 +1,6 @@
 """What the scripted chat model says: plausible, deterministic, and always in the words that it was shown."""
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -214,6 +215,12 @@ def _of_kind(kind: str, schema: Mapping[str, Any], root: Mapping[str, Any], text
     return text[: schema.get("maxLength", LONGEST)]
 
 
+def _verdict(user: str) -> dict[str, Any]:
+    """Strict: right is what has every word of the reference."""
+    given, _ = json.JSONDecoder().raw_decode(user)  # asked again, what was wrong stands behind it
+    return {"correct": set(terms(given["reference"])) <= set(terms(given["answer"]))}
+
+
 _FITTING: Mapping[str, Any] = {
     "string": "ready",
     "boolean": True,
@@ -229,4 +236,5 @@ _REPLIES: Mapping[str, Callable[[str], dict[str, Any]]] = {
     Stage.PREDICT: _predict,
     Stage.LABEL: _label,
     Stage.ANSWER: _answer,
+    Stage.VERDICT: _verdict,
 }

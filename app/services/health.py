@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from app import __version__
 from app.domain.errors import StoreUnavailable
 from app.providers.embedders import Embedders
 from app.providers.guarded import GuardedChat, GuardedEmbedder
+from app.services.configured import Configured
 from app.storage.migrate import newest
 from app.storage.unit_of_work import Storage
 
@@ -25,6 +27,7 @@ class Health:
     embedders: Embedders[GuardedEmbedder]
     kind: str
     chat: GuardedChat | None
+    configured: Configured
 
     async def checks(self) -> Mapping[str, str]:
         """`ok` or `failing`, by what was looked at; `embedder_next` and `chat` only where they are configured."""
@@ -41,8 +44,8 @@ class Health:
             return {"database": FAILING, "schema": FAILING}
         return {"database": OK, "schema": OK if found == newest(self.database_url) else FAILING}
 
-    def version(self) -> Mapping[str, str | None]:
-        """Version of the service, models and kind of database."""
+    def version(self) -> Mapping[str, Any]:
+        """Version of the service, models, kind of database, and the settings that results depend on."""
         return {
             "version": __version__,
             "embedding_profile": str(self.embedders.current.profile),
@@ -51,4 +54,5 @@ class Health:
             "chat_model": None if self.chat is None else self.chat.name,
             "chat_revision": None if self.chat is None else self.chat.revision,
             "database": "sqlite" if self.storage.engines.is_sqlite else "postgres",
+            "settings": self.configured.shown(),
         }

@@ -17,8 +17,10 @@ from app.evaluation.plan import Plan, limited
 from app.evaluation.run_folder import RunFolder
 from app.evaluation.run_folder import load as read
 from app.evaluation.running import Order, Reached, run
+from app.stub.faults import Fault
 from tests.conftest import Api, serving, settings_for
 from tests.integration.conftest import database
+from tests.integration.stubbed import Stub
 
 PLAN = Plan(
     ("adaptive", "bm25", "full"), budgets=(100, 500), answers=True, sessions=True, noted=True, prefix="measured"
@@ -35,9 +37,10 @@ async def api(request: pytest.FixtureRequest) -> AsyncIterator[Api]:
             yield client
 
 
-def order(api: Api, plan: Plan = PLAN) -> Order:
+def order(api: Api, plan: Plan = PLAN, judge: str | None = None) -> Order:
     conversations, left_out = limited(SAMPLE.conversations[:1], ASKED, {})
-    return Order(plan, SAMPLE, conversations, left_out, {"limit": ASKED}, Reached(str(api.base_url)))
+    reached = Reached(str(api.base_url), judge_url=judge)
+    return Order(plan, SAMPLE, conversations, left_out, {"limit": ASKED}, reached)
 
 
 def same(folder: Path) -> list[dict[str, Any]]:
@@ -92,6 +95,7 @@ async def test_what_cannot_be_measured_is_refused_before_anything_is_asked(api: 
     with pytest.raises(ToolError, match="strategy"):
         await run(order(api, Plan(("magic",), (500,))), tmp_path / "a")
     assert (tmp_path / "a" / "results.jsonl").read_bytes() == b""
+    assert "ingest" not in read(tmp_path / "a").document
     await api.post(
         "/v1/namespaces/taken-made-up-1/conversations/x/messages",
         json={"messages": [{"role": "user", "content": "Hi"}]},
@@ -111,3 +115,30 @@ async def test_failed_questions_are_counted_named_and_tried_again(api: Api, tmp_
     with pytest.raises(ToolError, match="3 requests failed"):
         await run(order(api, Plan(("bm25",), (10, 100), prefix="failing")), tmp_path)
     assert len(same(tmp_path)) == 2 * ASKED
+
+
+async def test_a_judge_is_asked_over_http(api: Api, stub: Stub, tmp_path: Path) -> None:
+    plan = Plan(("bm25",), (500,), answers=True, judge="tiny", prefix="measured")
+    stub.plan.always(Fault.UNAUTHORIZED)
+    with pytest.raises(ToolError, match=r"the judge tiny cannot be asked at .*: .* status 401"):
+        await run(order(api, plan, stub.url), tmp_path)
+    assert not read(tmp_path).rows
+
+    stub.plan.mend()
+    stub.plan.always(Fault.REFUSE_SCHEMA, Fault.FENCED, Fault.REFUSE_MAX_TOKENS)
+    await run(order(api, plan, stub.url), tmp_path)
+    told = read(tmp_path)
+    assert len(told.judged) == 2 * ASKED
+    assert {row.correct for row in told.judged if row.subject == "vague"} == {False}
+    assert any(row.correct for row in told.judged if row.subject == "answer")
+
+    stub.plan.mend()
+    stub.plan.always(Fault.MISSING_KEYS)
+    judged_badly = tmp_path / "bad"
+    with pytest.raises(ToolError, match=r"\d requests failed; they are in no figure"):
+        await run(order(api, plan, stub.url), judged_badly)
+    failed = [row for row in read(judged_badly).judged if row.error is not None]
+    assert all((row.error or "").startswith("the judge: ") for row in failed)
+    stub.plan.mend()
+    await run(order(api, plan, stub.url), judged_badly)  # answers are kept, verdicts asked for again
+    assert [row.correct for row in read(judged_badly).judged] == [row.correct for row in told.judged]

@@ -1,5 +1,6 @@
 """Health, version, and what a process refuses to start on."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from sqlalchemy import text
 from app import __version__
 from app.container import build
 from app.domain.errors import ConfigurationError
+from app.services.configured import CONSTANTS
 from app.settings import Settings
 from app.storage.engine import create_engines
 from tests.conftest import Api
@@ -27,7 +29,9 @@ async def test_live_ready_and_version(api: Api, settings: Settings) -> None:
     assert (ready.status_code, ready.json()["status"]) == (200, "ok")
     assert ready.json()["checks"]["database"] == ready.json()["checks"]["schema"] == "ok"
     kind = "sqlite" if settings.database_url.startswith("sqlite") else "postgres"
-    assert (await api.get("/version")).json() == {
+    version = (await api.get("/version")).json()
+    assert re.fullmatch("[0-9a-f]{12}", version["settings"].pop("constants"))
+    assert version == {
         "version": __version__,
         "embedding_profile": "scripted@1/64",
         "embedding_profile_next": None,
@@ -35,7 +39,25 @@ async def test_live_ready_and_version(api: Api, settings: Settings) -> None:
         "chat_model": None,
         "chat_revision": None,
         "database": kind,
+        "settings": {
+            "admit_mode": "extractive",
+            "segment_mode": "signals",
+            "segment_gap_seconds": 1800,
+            "segment_idle_close_seconds": 1800,
+            "segment_max_messages": 25,
+            "segment_max_tokens": 2048,
+            "read_gate": "evidence",
+            "read_probes": 16,
+            "read_gate_seconds": 10,
+            "read_max_tokens": 2000,
+        },
     }
+
+
+def test_every_process_tells_the_constants_alike() -> None:
+    told = repr(CONSTANTS).replace("mappingproxy({", "")
+    assert " at 0x" not in told
+    assert "{" not in told  # of a set, whose order differs
 
 
 async def test_a_service_on_another_schema_is_not_ready(api: Api, settings: Settings) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from app.domain.errors import UnusableReply
 from app.evaluation import journal, judging, locomo, manifest
 from app.evaluation.asking import answered, ask, searched, side_by_side
 from app.evaluation.client import Client
@@ -19,6 +20,7 @@ from app.evaluation.loading import Format, load
 from app.evaluation.plan import Case, Plan, Request, key_of, limited
 from app.evaluation.run_folder import Answered, Judged, Searched
 from app.evaluation.wire import Answer, Found, Version
+from app.providers.scripted_chat import ScriptedChat
 
 SAMPLE = load(Format.SAMPLE, None)
 PLAN = Plan(("adaptive", "bm25:message+statement", "full"), budgets=(250, 500), answers=True)
@@ -131,6 +133,25 @@ async def test_a_run_goes_on_only_as_it_began(tmp_path: Path) -> None:
         await manifest.begin(tmp_path, configured, VERSION)
 
 
+async def test_another_setting_of_the_service_is_another_run(tmp_path: Path) -> None:
+    told = VERSION.model_copy(update={"settings": {"read_gate": "evidence", "constants": "1a"}})
+    await manifest.begin(tmp_path, {}, told)
+    await manifest.begin(tmp_path, {}, told)
+    changed = VERSION.model_copy(update={"settings": {"read_gate": "off", "constants": "2b"}})
+    with pytest.raises(ToolError, match=r"settings\.read_gate: evidence there, off now\n  settings\.constants: 1a th"):
+        await manifest.begin(tmp_path, {}, changed)
+    with pytest.raises(ToolError, match=r"settings\.read_gate: evidence there, None now"):
+        await manifest.begin(tmp_path, {}, VERSION)  # it became an older one, which does not tell
+
+
+async def test_a_folder_of_an_older_version_goes_on_without_what_it_does_not_know(tmp_path: Path) -> None:
+    written = await manifest.begin(tmp_path, {}, VERSION)
+    del written.document["service"]["settings"]
+    written.save()
+    again = await manifest.begin(tmp_path, {}, VERSION.model_copy(update={"settings": {"read_gate": "off"}}))
+    assert "settings" not in again.document["service"]  # nobody knows what the first requests were made with
+
+
 def test_faults_are_named_and_counted() -> None:
     data = json.loads((Path(__file__).parents[2] / "app/evaluation/data/sample.json").read_text())
     data[0]["qa"][0]["evidence"] = ["D9:9"]
@@ -223,53 +244,24 @@ async def test_jobs_are_done_side_by_side_until_one_cannot() -> None:
 # The judge -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "correct"),
-    [
-        ('{"correct": true}', True),
-        ('```json\n{"correct": false}\n```', False),
-        ('<think>It is {"correct": false}?</think> {"correct": true}', True),
-        ("CORRECT", None),
-        ('{"correct": "true"}', None),
-        ("[]", None),
-        (None, None),
-    ],
-)
-def test_a_verdict_is_yes_or_no_or_none(text: object, *, correct: bool | None) -> None:
-    if correct is None:
-        with pytest.raises(ToolError, match="no verdict"):
-            verdict(text)
-    else:
-        assert verdict(text) is correct
+@pytest.mark.parametrize("data", [{"correct": "true"}, {"correct": None}, {}, [], None])
+def test_a_verdict_is_yes_or_no(data: object) -> None:
+    assert verdict({"correct": True}) is True
+    assert verdict({"correct": False}) is False
+    with pytest.raises(UnusableReply, match="no verdict"):
+        verdict(data)
 
 
-async def test_a_judge_is_asked_twice_at_most_and_never_about_an_abstention() -> None:
-    replies = iter(["Well.", '{"correct": true}', "Well.", "Well."])
-    asked: list[dict[str, Any]] = []
-
-    def reply(request: httpx.Request) -> httpx.Response:
-        asked.append(json.loads(request.content))
-        return httpx.Response(200, json={"choices": [{"message": {"content": next(replies)}}]})
-
-    http = httpx.AsyncClient(base_url="http://judge/v1/", transport=httpx.MockTransport(reply))
-    judge = Judge(http, "strict-1")
-    request = Request("verdict", CASES[0], "bm25", 500, "answer")
-    assert (await judge.judge(request, "1 March 2024")).correct is True
-    failed = await judge.judge(request, "1 March 2024")
-    assert (failed.correct, failed.error) == (None, "the judge's reply is no verdict")
+async def test_a_judge_sees_both_answers_and_never_an_abstention() -> None:
+    model = ScriptedChat()
+    judge, request = Judge(model), Request("verdict", CASES[0], "bm25", 500, "answer")
+    assert (await judge.judge(request, "On 1 March 2024, in the rain.")).correct is True
+    assert (await judge.judge(request, "In March.")).correct is False
     assert (await judge.judge(request, None)).correct is False
-    assert len(asked) == 4
-    assert asked[0]["temperature"] == 0
-    told = json.loads(asked[0]["messages"][1]["content"])
-    assert told == {"question": CASES[0].question.text, "reference": "1 March 2024", "answer": "1 March 2024"}
-
-
-async def test_a_judge_that_cannot_be_asked_is_an_error_and_no_verdict() -> None:
-    http = httpx.AsyncClient(
-        base_url="http://judge/v1/", transport=httpx.MockTransport(lambda _: httpx.Response(503, text="busy"))
-    )
-    failed = await Judge(http, "m").judge(Request("verdict", CASES[0], "", 0, "vague"), "Some time.")
-    assert (failed.subject, failed.correct, failed.error) == ("vague", None, "the judge answered with status 503")
+    model.faults.babble()
+    failed = await judge.judge(request, "1 March 2024")
+    assert (failed.subject, failed.correct) == ("answer", None)
+    assert (failed.error or "").startswith("the judge: ")
 
 
 def test_all_answers_and_a_vague_one_to_each_question_are_judged() -> None:

@@ -7,7 +7,7 @@ import httpx
 import pytest
 from rich.console import Console
 
-from app.evaluation import demo, tables
+from app.evaluation import demo, tables, terminal
 from app.evaluation.client import Client, connect
 from app.evaluation.errors import Refused, ToolError, Unreachable
 from app.evaluation.figures import accepted, answer_figures, search_figures
@@ -162,3 +162,15 @@ def test_the_demo_is_a_complete_script() -> None:
     assert len(times) == len(ids)
     assert len({message.speaker for message in script.messages}) == 2
     assert len(script.questions) == 5
+
+
+def test_a_log_is_told_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    with terminal.progress("requests") as bar:
+        bar.advance(bar.add_task("Asking", total=4))  # too soon for a line
+    monkeypatch.setattr(terminal, "TOLD_SECONDS", 0.0)
+    with terminal.progress("kB") as bar:
+        task = bar.add_task("Sending", total=None)
+        bar.update(task, completed=2000)
+        bar.update(task, total=4000)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line for line in lines if ":" in line.split(" ")[0]] == ["Sending: 2,000 kB", "Sending: 2,000 of 4,000 kB"]

@@ -11,8 +11,8 @@ from typer import Typer
 from typer.testing import CliRunner
 
 from app.evaluation.errors import ToolError
-from app.evaluation.reporting import commands, report
-from app.evaluation.reporting.comparing import check, compare, one_strategy
+from app.evaluation.reporting import commands, markdown, report
+from app.evaluation.reporting.comparing import check, compare, one_strategy, table
 from app.evaluation.run_folder import load
 
 HOSTILE = '<script>alert("1")</script> | `a` *b* \x07\u202e & "c"'
@@ -239,7 +239,30 @@ def test_runs_are_compared_question_by_question(folder: Path, tmp_path: Path) ->
     assert overall.second == 1.0
     assert overall.result.difference.value == pytest.approx(0.5 / 3)
     assert (overall.result.won, overall.result.lost, overall.result.p) == (1, 0, 1.0)
-    assert {one.metric for one in compared} == {"recall", "strict", "precision"}
+    assert {one.metric for one in compared} == {
+        "recall", "strict", "precision", "all evidence", "tokens to evidence"
+    }  # fmt: skip
+
+
+def test_confidence_and_tokens_are_compared_too(folder: Path, tmp_path: Path) -> None:
+    other_trap = {**answers()[3], "question": 5, "confidence": 0.4}
+    needed = {1: 100, 2: 900}  # of question 3 some evidence never is in
+    before = [{**row, "tokens_to_evidence": needed.get(row["question"])} for row in searches()]
+    before += [*answers(), other_trap]
+    after = [{**row, "tokens_to_evidence": 50} for row in searches()]
+    after += [{**row, "confidence": row["confidence"] / (1 if row["answerable"] else 8)} for row in before[12:]]
+    runs = [load(write(tmp_path / name, rows)) for name, rows in (("before", before), ("after", after))]
+    compared = compare(*(one_strategy(run, "adaptive") for run in runs))
+    [area] = [one for one in compared if one.metric == "AUROC"]
+    # Surest first: .9 .8 | .6 .4 | .3; then the two traps come last.
+    assert (area.first, area.second) == (pytest.approx(4 / 6), 1.0)
+    assert (area.result.won, area.result.lost, area.result.difference.count) == (3, 0, 5)
+    tokens = next(one for one in compared if (one.metric, one.budget) == ("tokens to evidence", 1000))
+    assert (tokens.first, tokens.second) == (pytest.approx((100 + 900 + 1000) / 3), 50)
+    cells = [[cell.text for cell in row] for row in table(compared).rows]
+    assert ["all", "3", "667", "50", "-617", "0:3", ".250"] in [row[:7] for row in cells]
+    found = lines_under(markdown.document("", report.build([runs[0]], None, 10).sections), "Density and redundancy")
+    assert found[2].startswith("| adaptive | 1,000 | 3 | .667 (.000–1.000) | 500 (100–900) | 667 (100–1,000) |")
 
 
 def test_runs_over_other_questions_are_refused(folder: Path, tmp_path: Path) -> None:

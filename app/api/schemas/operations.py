@@ -1,14 +1,16 @@
 """Namespaces, jobs, flush, health."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import Field
 
 from app.api.schemas.common import Name, PageQuery, Request, Response, StageUsage, Typed
 from app.api.schemas.retention import RetentionDays
+from app.domain.expansion import Measure
 from app.domain.jobs import Job, JobState
+from app.domain.modes import AdmitMode
 from app.services.flush import Flushed
 from app.services.namespaces import Status
 
@@ -193,6 +195,25 @@ class Ready(Response):
     checks: dict[str, str] = Field(examples=[{"database": "ok", "schema": "ok", "embedder": "ok"}])
 
 
+class ResultSettings(Response):
+    """The settings that results depend on, by their names; `XMEMORY_READ__GATE` is `read_gate`."""
+
+    admit_mode: AdmitMode = Field(description="How statements are drawn.")
+    segment_mode: Literal["model", "signals"] = Field(description="Who decides unclear borders of episodes.")
+    segment_gap_seconds: float
+    segment_idle_close_seconds: float
+    segment_max_messages: int
+    segment_max_tokens: int
+    read_gate: Measure = Field(description="How items are let into a context by a request that does not say.")
+    read_probes: int
+    read_gate_seconds: float
+    read_max_tokens: int
+    constants: str = Field(
+        description="Tells whether two services cut, theme, rank, select and answer by the same built-in numbers.",
+        examples=["3f9a1c0b7d2e"],
+    )
+
+
 class Version(Response):
     """What runs here."""
 
@@ -203,3 +224,4 @@ class Version(Response):
     chat_model: str | None = Field(description="Its name; null without one.")
     chat_revision: str | None
     database: str
+    settings: ResultSettings

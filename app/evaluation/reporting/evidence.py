@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from app.evaluation.intervals import mean_interval
 from app.evaluation.metrics import mean
 from app.evaluation.reporting.charts import Axes, Line, Point, line_chart
 from app.evaluation.reporting.parts import (
@@ -11,6 +12,7 @@ from app.evaluation.reporting.parts import (
     Section,
     Table,
     bound,
+    counted,
     interval,
     optional,
     share,
@@ -45,18 +47,31 @@ def found(all_series: Sequence[Series]) -> Section:
 
 
 def effort(all_series: Sequence[Series]) -> Section:
-    """How much else is in the context, at each series' largest budget."""
+    """How much else is in the context, and how soon all evidence is, at each series' largest budget."""
     caption = (
         "At the largest budget of each. Density: share of the context's characters that is evidence; covered: share of "
         "the expected answer's content words among the items; two, many: share of the items with two, with three or "
-        "more of these words. Tokens to evidence: items best first until all evidence is in; blocks and tokens to "
-        "cover: until all words of the answer are. These three are means over the questions for which it comes to "
-        "that; their share stands behind."
+        "more of these words. Blocks and tokens to cover: items best first until all these words are in. These two are "
+        "means over the questions for which it comes to that; their share stands behind."
     )
-    heads = ("budget", "density", "covered", "two", "many", "tokens to evidence", "blocks to cover", "tokens to cover")
+    heads = ("budget", "density", "covered", "two", "many", "blocks to cover", "tokens to cover")
     bounded = [(series, [budget for budget in series.budgets if budget != UNBOUND]) for series in all_series]
     rows = [_effort(series, budgets[-1]) for series, budgets in bounded if budgets]
-    return Section("effort", "Density and redundancy", tables=[Table(caption, ("", *heads), rows)])
+    dense = Table(caption, ("", *heads), rows)
+    return Section("effort", "Density and redundancy", tables=[_until_evidence(all_series), dense])
+
+
+def _until_evidence(all_series: Sequence[Series]) -> Table:
+    caption = (
+        "At the largest budget of each, with 95 % intervals. All evidence: share of the questions whose evidence all "
+        "comes in. Tokens until then: of the items, best first, the mean over these questions alone; another "
+        "strategy's may be over easier ones. Tokens over all: the mean over all questions, with the whole budget where "
+        "some evidence never comes in, which is less than it would take; without a budget, the whole conversation. "
+        "Strategies at one budget are compared by this one."
+    )
+    heads = ("budget", "questions", "all evidence", "tokens until then", "tokens over all")
+    rows = [_until(series, series.budgets[-1]) for series in all_series if series.budgets]
+    return Table(caption, ("", *heads), rows)
 
 
 def _by_budget(all_series: Sequence[Series], name: str, caption: str) -> Table:
@@ -89,7 +104,7 @@ def _found(series: Series, budget: int) -> list[Cell]:
     recalls = scores(rows, RECALL)
     return [
         Cell(series.label),
-        Cell("none" if budget == UNBOUND else f"{budget:,}"),
+        Cell(_budget(budget)),
         whole(len(rows)),
         optional(mean(recalls)),
         optional(mean(scores(rows, STRICT))),
@@ -109,13 +124,25 @@ def _spread(rows: Sequence[Searched]) -> str:
     return f"{share(min(known))}–{share(max(known))}" if len(known) > 1 else NOTHING
 
 
+def _until(series: Series, budget: int) -> list[Cell]:
+    rows = series.at(budget)
+    reached = [row.tokens_to_evidence for row in rows if row.tokens_to_evidence is not None]
+    return [
+        *words(series.label, _budget(budget)),
+        whole(len(rows)),
+        interval(mean_interval([float(row.scores.get(RECALL) == 1) for row in rows])),
+        counted(mean_interval(reached)),
+        counted(mean_interval([row.tokens_needed for row in rows])),
+    ]
+
+
+def _budget(budget: int) -> str:
+    return "none" if budget == UNBOUND else f"{budget:,}"
+
+
 def _effort(series: Series, budget: int) -> list[Cell]:
     rows = series.at(budget)
-    counts = [
-        [row.tokens_to_evidence for row in rows],
-        [row.blocks_to_cover for row in rows],
-        [row.tokens_to_cover for row in rows],
-    ]
+    counts = [[row.blocks_to_cover for row in rows], [row.tokens_to_cover for row in rows]]
     return [
         *words(series.label, f"{budget:,}"),
         *(optional(mean(scores(rows, name))) for name in ("density", "covered", "two_hits", "many_hits")),

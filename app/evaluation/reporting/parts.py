@@ -1,7 +1,8 @@
 """What a report is made of, the same for the page and for Markdown: sections with tables, charts and notes. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from app.evaluation.intervals import Interval
 
@@ -31,9 +32,13 @@ class Table:
     heads: Sequence[str]
     rows: Sequence[Sequence[Cell]]
 
-    def is_text(self, column: int) -> bool:
-        """Whether a column holds names or sentences rather than figures."""
-        return column == 0 or any(row[column].is_long for row in self.rows)
+    def kind(self, column: int) -> Literal["prose", "name", "figure"]:
+        """What a column holds: sentences, which are set in lines, names, or figures."""
+        filled = [row[column] for row in self.rows if row[column].text]
+        if any(cell.is_long for cell in filled):
+            return "prose"
+        named = bool(filled) and all(cell.text[0].isalpha() for cell in filled)
+        return "name" if named or column == 0 else "figure"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +67,24 @@ def share(value: float) -> str:
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
 
 
-def signed(value: float) -> str:
+def number(value: float) -> str:
+    """`1,234`, `-40`; never `-0`."""
+    return f"{round(value) + 0:,}"
+
+
+def signed(value: float, shown: Callable[[float], str] = share) -> str:
     """`+.040`, `-.040`, `.000`."""
-    return f"+{share(value)}" if round(value, 3) > 0 else share(value)
+    return f"+{shown(value)}" if value > 0 and shown(value) != shown(0.0) else shown(value)
 
 
 def interval(value: Interval | None) -> Cell:
     """A share in 0–1 with its interval."""
     return Cell(NOTHING) if value is None else Cell(share(value.value), f"{share(value.low)}–{share(value.high)}")
+
+
+def counted(value: Interval | None) -> Cell:
+    """Tokens on average, with their interval."""
+    return Cell(NOTHING) if value is None else Cell(number(value.value), f"{number(value.low)}–{number(value.high)}")
 
 
 def optional(value: float | None) -> Cell:
@@ -79,12 +94,12 @@ def optional(value: float | None) -> Cell:
 
 def whole(value: float | None) -> Cell:
     """A count or milliseconds, with commas."""
-    return Cell(NOTHING) if value is None else Cell(f"{value:,.0f}")
+    return Cell(NOTHING) if value is None else Cell(number(value))
 
 
-def change(value: Interval) -> Cell:
-    """A difference of shares with its interval."""
-    return Cell(signed(value.value), f"{signed(value.low)}, {signed(value.high)}")
+def change(value: Interval, shown: Callable[[float], str] = share) -> Cell:
+    """A difference with its interval: of shares, or of what `shown` shows."""
+    return Cell(signed(value.value, shown), f"{signed(value.low, shown)}, {signed(value.high, shown)}")
 
 
 def p_value(p: float) -> str:

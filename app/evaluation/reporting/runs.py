@@ -1,6 +1,6 @@
 """The section on the runs themselves: what each measured, with what, and what to know before comparing them. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from app.evaluation.reporting.parts import NOTHING, Cell, Section, Table, whole, words
 from app.evaluation.run_folder import RunFolder
@@ -23,7 +23,7 @@ def overview(runs: Sequence[RunFolder]) -> Section:
 
 def setup(runs: Sequence[RunFolder]) -> Section:
     """All that the runs were made with, side by side."""
-    parts = [{**run.manifest.configuration, **run.manifest.service, **run.manifest.machine} for run in runs]
+    parts = [{**run.manifest.configuration, **service(run), **run.manifest.machine} for run in runs]
     names = list(dict.fromkeys(name for part in parts for name in part))
     rows = [words(name, *(_value(part.get(name)) for part in parts)) for name in names]
     return Section(
@@ -55,21 +55,34 @@ def identity(run: RunFolder) -> tuple[str, ...]:
 
 
 def differences(first: RunFolder, second: RunFolder) -> list[str]:
-    """How the configurations and the services of two runs differ: `budgets: [500], [1000]`."""
+    """How the configurations and the services of two runs differ: `budgets: [500], [1000]`.
+
+    What only one of two services told of itself is no difference: older ones tell less.
+    """
+    left, right = first.manifest.configuration, second.manifest.configuration
+    before, after = service(first), service(second)
     return [
-        f"{name}: {left.get(name)}, {right.get(name)}"
-        for left, right in (
-            (first.manifest.configuration, second.manifest.configuration),
-            (first.manifest.service, second.manifest.service),
-        )
-        for name in sorted(left.keys() | right.keys())
-        if left.get(name) != right.get(name)
+        *_different(left, right, left.keys() | right.keys()),
+        *_different(before, after, before.keys() & after.keys()),
     ]
+
+
+def service(run: RunFolder) -> dict[str, object]:
+    """What a run's service told of itself, with its settings beside the rest."""
+    told = dict(run.manifest.service)
+    settings = told.pop("settings", None)
+    return {**told, **settings} if isinstance(settings, dict) else told
 
 
 def commits(run: RunFolder) -> list[str]:
     """The versions of the code that measured, each once; a + where files differed."""
     return list(dict.fromkeys(f"{s.commit[:SHORT]}{'+' * s.dirty}" for s in run.manifest.starts if s.commit))
+
+
+def _different(left: Mapping[str, object], right: Mapping[str, object], names: Iterable[str]) -> list[str]:
+    return [
+        f"{name}: {left.get(name)}, {right.get(name)}" for name in sorted(names) if left.get(name) != right.get(name)
+    ]
 
 
 def _value(value: object) -> str:
@@ -83,12 +96,12 @@ def _row(run: RunFolder) -> list[Cell]:
     configuration: Mapping[str, object] = manifest.configuration
     data = f"{configuration.get('dataset', NOTHING)} {str(configuration.get('sha256', ''))[:SHORT]}"
     conversations = {row.conversation for row in run.rows}
-    service: Mapping[str, object] = manifest.service
+    told = service(run)
     return [
         *words(run.name, ", ".join(commits(run)) or NOTHING, data),
         whole(len(conversations)),
         whole(len({row.key for row in run.searched})),
-        *words(service.get("embedding_profile", NOTHING), service.get("chat", NOTHING)),
+        *words(told.get("embedding_profile", NOTHING), told.get("chat", NOTHING)),
         whole(len(run.rows)),
         Cell(NOTHING if manifest.seconds is None else f"{manifest.seconds / 60:,.1f}"),
     ]
