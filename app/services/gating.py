@@ -109,8 +109,10 @@ class _Opening:
         paying = [probe for probe in probes if probe.verdict is Verdict.TAKEN]
         best = max(paying, key=lambda probe: probe.gain / max(probe.tokens, 1), default=None)
         later = [probe.item for probe in paying if probe is not best]
-        self.tests += [replace(one, verdict=Verdict.LATER) if one.item in later else one for one in probes]
+        others = [probe for probe in probes if probe is not best]
+        self.tests += [replace(one, verdict=Verdict.LATER) if one.item in later else one for one in others]
         if best is not None:
+            self.tests.append(best)  # last of its batch: what it leaves is the uncertainty from now on
             self.chosen.append(best.item)
         self.waiting = [*later, *self.waiting]
         return before > policy.enough

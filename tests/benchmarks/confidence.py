@@ -1,10 +1,11 @@
 """What a confidence is worth: its weights fitted again, left-out conversations, and the risk at each coverage.
 
-    python -m tests.benchmarks.confidence --data FILE [--conversations 1,2,3,4,5] [--database FILE]
+    python -m tests.benchmarks.confidence --data FILE [--conversations 1,2,3,4,5] [--folder FOLDER]
 
-Puts conversations of the LoCoMo format into a database of its own (or into --database, which is kept), asks every
-question, and 20 of the other conversations' to each. An answer should be given to the answerable ones only; those of
-category 5 put what one person said to the other, and nobody here spoke of what the foreign ones ask.
+Conversations of the LoCoMo format are ingested once and kept in FOLDER; each is asked all its questions, and 20 of the
+other ones'. An answer should be given to the answerable ones only; those of category 5 put what one person said to the
+other, and nobody here spoke of what the foreign ones ask. Of one conversation alone there is nothing to leave out, and
+nothing foreign. Half a second of a core a question.
 """
 
 import argparse
@@ -14,24 +15,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.container import build
 from app.domain.answers import Answer, answer
 from app.domain.confidence import NAMES, Signals, read_signals
 from app.domain.support import weigh
-from app.evaluation.client import connect
 from app.evaluation.datasets import Conversation, Question
 from app.evaluation.locomo import load
 from app.evaluation.metrics import auroc, mean
-from app.evaluation.server import embedded
+from app.evaluation.terminal import progress
 from app.evaluation.wording import word_f1
 from app.services.answer import Answering
 from app.services.search import Ask
-from app.settings import Settings
+from tests.benchmarks.remembered import FOLDER, NAMESPACE, remembered
 
 FOREIGN = 20  # questions of other conversations asked to each
 TOKENS = 2000
@@ -65,9 +63,8 @@ class Case:
 
 
 async def _ask(answering: Answering, conversation: int, asked_for: Question, at: datetime, *, foreign: bool) -> Case:
-    namespace = f"c{conversation}"
-    found = await answering.search.search(namespace, Ask(text=asked_for.text, max_tokens=TOKENS, asked_at=at))
-    evidence = await answering.evidence(namespace, found)
+    found = await answering.search.search(NAMESPACE, Ask(text=asked_for.text, max_tokens=TOKENS, asked_at=at))
+    evidence = await answering.evidence(NAMESPACE, found)
     read = []
     for asked in (evidence.asked, None):
         ranked = weigh(found.question, evidence.passages, asked)
@@ -78,17 +75,19 @@ async def _ask(answering: Answering, conversation: int, asked_for: Question, at:
     return Case(conversation, foreign, *kinds, expected, said, read[0], read[1])
 
 
-async def _cases(answering: Answering, conversations: Sequence[Conversation]) -> list[Case]:
-    cases = []
-    for conversation in conversations:
-        number = conversation.number
-        at = max(message.occurred_at for message in conversation.messages if message.occurred_at is not None)
-        for question in conversation.questions:
-            cases.append(await _ask(answering, number, question, at, foreign=False))
-        others = [question for other in conversations if other is not conversation for question in other.questions]
-        for question in random.Random(number).sample(others, min(FOREIGN, len(others))):
-            cases.append(await _ask(answering, number, question, at, foreign=True))
-        print(f"conversation {number}: {sum(case.conversation == number for case in cases)} questions", flush=True)
+async def _cases(answering: Answering, conversation: Conversation, conversations: Sequence[Conversation]) -> list[Case]:
+    """Its own questions, and some of the others of `conversations`."""
+    number = conversation.number
+    at = max(message.occurred_at for message in conversation.messages if message.occurred_at is not None)
+    others = [question for other in conversations if other is not conversation for question in other.questions]
+    foreign = random.Random(number).sample(others, min(FOREIGN, len(others)))
+    asked = [(question, False) for question in conversation.questions] + [(question, True) for question in foreign]
+    with progress("questions") as bar:
+        task = bar.add_task(conversation.name, total=len(asked))
+        cases = []
+        for question, of_another in asked:
+            cases.append(await _ask(answering, number, question, at, foreign=of_another))
+            bar.advance(task)
     return cases
 
 
@@ -131,14 +130,21 @@ def _show_fit(title: str, cases: Sequence[Case], *, with_vectors: bool) -> None:
     names = NAMES if with_vectors else [NAMES[place] for place in WITHOUT]
     weights = fit(*_rows(cases, with_vectors=with_vectors))
     print(f"\n{title}: bias {weights[0]:.2f}", *(f"{n} {w:.2f}" for n, w in zip(names, weights[1:], strict=True)))
-    kept, sure = _left_out(cases, with_vectors=with_vectors)
+    if len({case.conversation for case in cases}) > 1:
+        _show_groups("left out", *_left_out(cases, with_vectors=with_vectors))
+
+
+def _show_groups(title: str, cases: Sequence[Case], sure: Sequence[float]) -> None:
+    """How well the confidences tell questions that should be answered from the others."""
     groups = {"answerable": [], "category 5": [], "foreign": []}  # type: dict[str, list[float]]
-    for case, value in zip(kept, sure, strict=True):
+    for case, value in zip(cases, sure, strict=True):
         groups["answerable" if case.answerable else "foreign" if case.foreign else "category 5"].append(value)
     for name, values in groups.items():
+        if not values:
+            continue
         figure = "" if name == "answerable" else f"AUROC {auroc(values, groups['answerable']) or 0.0:.3f}, "
         share = mean([float(value < THRESHOLD) for value in values]) or 0.0
-        print(f"  left out, {name}: {len(values)} questions, {figure}refused at {THRESHOLD}: {share:.3f}")
+        print(f"  {title}, {name}: {len(values)} questions, {figure}refused at {THRESHOLD}: {share:.3f}")
 
 
 def _show_risk(cases: Sequence[Case]) -> None:
@@ -167,16 +173,15 @@ def _show_answers(cases: Sequence[Case]) -> None:
         print(f"{name:22} {len(group):5}  {mean(scores) or 0.0:.3f}  {refused:7.2f}")
 
 
-async def _run(data: Path, numbers: Sequence[int], database: Path) -> None:
-    conversations = load(data).pick(numbers)
-    url = f"sqlite+aiosqlite:///{database}"
-    async with embedded(url) as server, connect(server) as client:
-        for conversation in conversations:
-            namespace = f"c{conversation.number}"
-            await client.append(namespace, conversation.name, conversation.messages)
-            await client.settle(namespace)
-    async with build(Settings(database_url=url, worker="off")) as container:
-        cases = await _cases(container.services.answering, conversations)
+async def _run(data: Path, numbers: Sequence[int], folder: Path) -> None:
+    dataset = load(data)
+    conversations = dataset.pick(numbers)
+    cases: list[Case] = []
+    for conversation in conversations:
+        async with remembered(folder, conversation, dataset.sha256) as container:
+            cases += await _cases(container.services.answering, conversation, conversations)
+    print("as the service is set:")
+    _show_groups("of all", cases, [case.said.confidence for case in cases])
     _show_fit("with vectors of words", cases, with_vectors=True)
     _show_fit("without", cases, with_vectors=False)
     _show_risk(cases)
@@ -188,11 +193,10 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--conversations", default="")
-    parser.add_argument("--database", type=Path)
+    parser.add_argument("--folder", type=Path, default=FOLDER)
     given = parser.parse_args()
     numbers = [int(number) for number in given.conversations.split(",") if number]
-    with TemporaryDirectory(prefix="xm-confidence-") as folder:
-        asyncio.run(_run(given.data, numbers, given.database or Path(folder) / "memory.db"))
+    asyncio.run(_run(given.data, numbers, given.folder))
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ from app.services.expansion import Limits
 from app.services.ranking import CALIBRATED, POLICIES
 from app.services.search import TOP_K, Ask, ReadPolicy, Search, Strategy
 from tests.benchmarks.reader_tables import CATEGORIES, Key, Row, print_calibration, print_differences, print_recall
-from tests.benchmarks.remembered import NAMESPACE, remembered
+from tests.benchmarks.remembered import FOLDER, NAMESPACE, remembered
 
 BUDGETS = (250, 500, 1000, 2000)  # tokens, ascending
 SIGNALS = ("words", "near", "day", "late", "named", "time")  # weights that are 0 for a signal that is off
@@ -178,7 +178,7 @@ def main() -> None:
     parser.add_argument("--without", nargs="*", choices=[*SIGNALS, "selection", "themes", "gate"], default=[])
     parser.add_argument("--categories", nargs="*", choices=CATEGORIES, default=list(CATEGORIES))
     parser.add_argument("--budgets", type=int, nargs="+", default=list(BUDGETS), help="ascending, two at least")
-    parser.add_argument("--folder", type=Path, default=Path("~/.cache/xmemory-benchmarks").expanduser())
+    parser.add_argument("--folder", type=Path, default=FOLDER)
     parser.add_argument("--limit", type=int, default=None)
     parser.add_argument("--chat", default=None)
     asyncio.run(run(parser.parse_args()))

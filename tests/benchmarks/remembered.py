@@ -12,6 +12,7 @@ from app.evaluation.datasets import Conversation
 from app.settings import Settings
 
 NAMESPACE = "remembered"
+FOLDER = Path("~/.cache/xmemory-benchmarks").expanduser()  # where they are kept, unless told otherwise
 BATCH = 500  # messages of one post
 WAIT = 600.0  # seconds that one flush waits
 

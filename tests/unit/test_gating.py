@@ -49,8 +49,14 @@ async def test_of_those_tested_together_one_comes_in_and_the_others_are_tested_a
     first, second = done.tests[:4], done.tests[4:]
     best = max(first, key=lambda probe: probe.gain / probe.tokens)
     assert best.verdict is Verdict.TAKEN
-    assert [probe.item for probe in second[:3]] == [probe.item for probe in first if probe is not best]
+    assert {id(probe.item) for probe in first if probe is not best} < {id(probe.item) for probe in second}
     assert {probe.before for probe in first} != {probe.before for probe in second}, "given what is in by then"
+
+
+async def test_the_uncertainty_at_the_end_is_that_of_what_is_in() -> None:
+    _, done = await opened(ModelGate(ScriptedChat(), EAGER), GateLimits(probes=4))
+    assert [done.uncertainty] == [probe.after for probe in done.tests if probe.verdict is Verdict.TAKEN]
+    assert done.uncertainty != done.tests[0].before
 
 
 async def test_what_failed_its_test_is_not_let_in() -> None:
