@@ -1,6 +1,5 @@
 """How many requests a key, an address and a namespace may send: counted in this process, before a body is read."""
 
-import asyncio
 import math
 import time
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from limits.aio.strategies import SlidingWindowCounterRateLimiter
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.domain.errors import TooMany
+from app.services.pausing import Pauses
 
 WINDOW = 60  # seconds
 NOT_COUNTED = "/health/"  # whoever watches the service must see it when it is busiest
@@ -35,9 +35,10 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """How far an allowance is used up; the next request is free in `seconds`."""
+    """How far an allowance is used up by `who` it is of; the next request is free in `seconds`."""
 
     allowance: Allowance
+    who: str
     allowed: bool
     remaining: int
     seconds: float
@@ -51,9 +52,9 @@ class Rate:
     """
 
     def __init__(self, key: int, namespace: int, pause: float) -> None:
-        """Requests a minute, 0 for any number; `pause` in seconds."""
+        """Requests a minute, 0 for any number; `pause` in seconds, or more where many are refused (`Pauses`)."""
         self._limiter = SlidingWindowCounterRateLimiter(MemoryStorage())
-        self._pause = pause
+        self._pauses = Pauses(pause)
         self._key, self._namespace = key, namespace
 
     async def __call__(self, request: Request, *, opens: bool) -> None:
@@ -71,7 +72,7 @@ class Rate:
             counted.append(await self._hit(allowance, str(name)))
         for one in counted:
             if not one.allowed:
-                await asyncio.sleep(self._pause)
+                await self._pauses.pause(f"{one.allowance.kind} {one.who}")
                 detail = f"a {one.allowance.kind} may send {one.allowance.amount} requests in {WINDOW} seconds"
                 raise TooMany(detail, one.allowance.setting, one.seconds)
 
@@ -79,12 +80,12 @@ class Rate:
         """Count a request without a valid key: above the limit its refusal waits too."""
         allowance = Allowance("unauthenticated address", "LIMITS__KEY_REQUESTS", self._key)
         if self._key and not (await self._hit(allowance, _address(scope))).allowed:
-            await asyncio.sleep(self._pause)
+            await self._pauses.pause(f"{allowance.kind} {_address(scope)}")
 
     async def _hit(self, allowance: Allowance, who: str) -> Counted:
         allowed = await self._limiter.hit(allowance.item, who)
         reset, remaining = await self._limiter.get_window_stats(allowance.item, who)
-        return Counted(allowance, allowed, remaining, max(1.0, reset - time.time()))
+        return Counted(allowance, who, allowed, remaining, max(1.0, reset - time.time()))
 
 
 class RateHeaders:

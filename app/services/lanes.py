@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from app.domain.errors import Busy
+from app.services.pausing import Pauses
 
 RETRY_SECONDS = 1.0  # a line is usually gone by then
 
@@ -15,7 +16,7 @@ RETRY_SECONDS = 1.0  # a line is usually gone by then
 class LanePolicy:
     """How many reads run at once, and how many wait: of one namespace, and in all. `seconds` bounds both.
 
-    Whoever finds the line full is told so after `pause` seconds: asking again at once must not pay.
+    Whoever finds the line full is told so after `pause` seconds, or more (`Pauses`): asking again at once must not pay.
     """
 
     at_once: int = 4
@@ -32,6 +33,7 @@ class Lane:
         self._policy = policy
         self._free = policy.at_once
         self._lines: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+        self._pauses = Pauses(policy.pause)
 
     @asynccontextmanager
     async def place(self, namespace: str) -> AsyncIterator[None]:
@@ -56,7 +58,7 @@ class Lane:
             return
         full = self._full(namespace)
         if full is not None:
-            await asyncio.sleep(self._policy.pause)
+            await self._pauses.pause(namespace)
             raise full
         turn = asyncio.get_running_loop().create_future()
         self._lines.setdefault(namespace, deque()).append(turn)

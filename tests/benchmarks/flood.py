@@ -1,11 +1,14 @@
 """A flood from one key, and what another key's searches notice of it.
 
-    python -m tests.benchmarks.flood [--connections 200] [--seconds 60] [--embedder minilm|scripted] [--messages 400]
+    python -m tests.benchmarks.flood [--connections 200] [--seconds 60] [--floods 3] [--key-requests 600]
+                                     [--embedder minilm|scripted] [--messages 400]
 
-Starts `xmemory serve` with its default limits on a temporary SQLite file, with a key for each of two clients. One
-searches its namespace twice a second, first alone, then beside a flood: many connections that send searches, messages
-and rubbish as fast as they are answered, and never wait as they are told to. The flood runs in a process of its own;
-all share this machine's cores, so the figures hold for the machine and its load, which are printed.
+Starts `xmemory serve` with its default limits, or so many requests a minute of a key, on a temporary SQLite file, with
+a key for each of two clients. One searches its namespace twice a second, first alone, then beside a flood: many
+connections that send searches, messages and rubbish as fast as they are answered, and never wait as they are told to;
+then alone again, and so on for as many floods as are asked for. In the end it waits a while for the work on what the
+floods got in. The flood runs in a process of its own; all share this machine's cores, so the figures hold for the
+machine and its load, which are printed.
 """
 
 import asyncio
@@ -14,14 +17,11 @@ import multiprocessing
 import os
 import random
 import secrets
-import sys
-import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Annotated
 
 import httpx
@@ -29,19 +29,22 @@ import typer
 from rich.console import Console
 
 from app.evaluation.metrics import percentile
+from tests.benchmarks.process import Served, served
+from tests.servers import new_database
 
 ADMIN = secrets.token_hex(32)
 BETWEEN = 0.5  # seconds between two searches of the client that behaves
 ALONE = 15  # seconds that it searches alone first
+SAMPLED = 10  # seconds between two looks at the server's memory
+SETTLES = 180.0  # seconds that the work of the floods is waited for
 RECONNECT = 0.05  # seconds before a connection of the flood that was closed is opened again
-STARTS = 180.0  # seconds that the server may take to start
 QUESTIONS = ("Where is the harbour?", "What did I buy in week 17?", "Who plays the cello?", "When did I move?")
-console = Console()
+console = Console(width=200, highlight=False)
 
 
 @dataclass
 class Watched:
-    """What the client that behaves saw, and the server's memory, in MB."""
+    """What the client that behaves saw, and the server's memory in MB, every SAMPLED seconds."""
 
     seconds: list[float] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
@@ -49,44 +52,16 @@ class Watched:
 
     def show(self, name: str) -> None:
         """One line."""
-        p50, p95 = (1000 * percentile(self.seconds, share) for share in (0.5, 0.95))
+        p50, p95 = (1000 * (percentile(self.seconds, share) or 0) for share in (0.5, 0.95))
         slowest = 1000 * max(self.seconds)
         console.print(
             f"{name}: {len(self.seconds)} searches {dict(self.statuses)}, p50 {p50:.0f} ms, p95 {p95:.0f} ms, "
-            f"slowest {slowest:.0f} ms; resident {min(self.resident):.0f} to {max(self.resident):.0f} MB"
+            f"slowest {slowest:.0f} ms; resident {_numbers(self.resident)} MB"
         )
 
 
-@asynccontextmanager
-async def server(folder: Path, embedder: str) -> AsyncIterator[tuple[str, int]]:
-    """URL and process id of a server with keys."""
-    port = random.randint(20_000, 29_999)
-    given = {
-        "DATABASE_URL": f"sqlite+aiosqlite:///{folder}/memory.db",
-        "PORT": str(port),
-        "EMBEDDER": embedder,
-        "AUTH": "keys",
-        "ADMIN_KEY": ADMIN,
-        "LOG_LEVEL": "error",
-    }
-    environment = {**os.environ, **{f"XMEMORY_{name}": value for name, value in given.items()}}
-    process = await asyncio.create_subprocess_exec(sys.executable, "-m", "app.cli", "serve", env=environment)
-    url = f"http://127.0.0.1:{port}"
-    try:
-        async with asyncio.timeout(STARTS), httpx.AsyncClient(trust_env=False) as http:
-            while not await _is_ready(http, url):
-                await asyncio.sleep(0.1)
-        yield url, process.pid
-    finally:
-        if process.returncode is None:
-            process.terminate()
-        await process.wait()
-
-
-async def _is_ready(http: httpx.AsyncClient, url: str) -> bool:
-    with suppress(httpx.TransportError):
-        return (await http.get(f"{url}/health/ready")).is_success
-    return False
+def _numbers(values: Iterable[float]) -> str:
+    return " ".join(f"{value:.0f}" for value in values)
 
 
 async def new_key(http: httpx.AsyncClient, name: str) -> str:
@@ -107,26 +82,33 @@ async def fill(http: httpx.AsyncClient, namespace: str, messages: int) -> None:
         batch = [{"role": "user", "speaker": "Ada", "content": text} for text in said[start : start + 100]]
         reply = await http.post(f"{place}/conversations/chat/messages", json={"messages": batch})
         reply.raise_for_status()
-    while (await http.post(f"{place}/flush", json={"wait_seconds": 60})).status_code != 200:
-        pass
+    await settle(http, namespace)
 
 
-async def behave(http: httpx.AsyncClient, pid: int, seconds: float) -> Watched:
+async def settle(http: httpx.AsyncClient, namespace: str) -> None:
+    """Wait until a namespace is at rest; what the limits refuse is asked again."""
+    while (await http.post(f"/v1/namespaces/{namespace}/flush", json={"wait_seconds": 60})).status_code != 200:
+        await asyncio.sleep(1)
+
+
+async def behave(http: httpx.AsyncClient, server: Served, seconds: float) -> Watched:
     """Search twice a second, whatever happens."""
     watched, end = Watched(), time.monotonic() + seconds
+    looking = asyncio.create_task(_look(server, watched.resident))
     while time.monotonic() < end:
         begun = time.monotonic()
         reply = await http.get("/v1/namespaces/good/search", params={"q": random.choice(QUESTIONS)})
         watched.seconds.append(time.monotonic() - begun)
         watched.statuses[reply.status_code] += 1
-        watched.resident.append(_resident(pid))
         await asyncio.sleep(max(0.0, BETWEEN - watched.seconds[-1]))
+    looking.cancel()
     return watched
 
 
-def _resident(pid: int) -> float:
-    lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines()
-    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS:"))
+async def _look(server: Served, resident: list[float]) -> None:
+    while True:
+        resident.append(server.resident)
+        await asyncio.sleep(SAMPLED)
 
 
 # The flood -------------------------------------------------------------------------------------------------
@@ -191,27 +173,59 @@ def flood(
     results.put(asyncio.run(run()))
 
 
-async def measure(connections: int, seconds: float, embedder: str, messages: int) -> None:
+@dataclass(frozen=True, slots=True)
+class Flood:
+    """What a flood is made of."""
+
+    connections: int
+    seconds: float
+    floods: int
+    embedder: str
+    messages: int
+    key_requests: int | None
+
+
+async def measure(asked: Flood) -> None:
     """All of it, printed."""
     async with AsyncExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="xm-flood-")))
-        url, pid = await stack.enter_async_context(server(folder, embedder))
-        http = await stack.enter_async_context(httpx.AsyncClient(base_url=url, trust_env=False, timeout=120))
+        database = stack.enter_context(new_database("sqlite"))
+        server = await stack.enter_async_context(served(database, _settings(asked)))
+        http = await stack.enter_async_context(httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=120))
         keys = {name: await new_key(http, name) for name in ("flood", "good")}
         for name, key in keys.items():
             http.headers["Authorization"] = f"Bearer {key}"
-            await fill(http, name, messages)
-        console.print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, embedder {embedder}")
-        (await behave(http, pid, ALONE)).show("alone")
-        results: multiprocessing.Queue[Counter[str]] = multiprocessing.Queue()
-        told = (int(url.rpartition(":")[2]), keys["flood"], connections, seconds, results)
-        process = multiprocessing.Process(target=flood, args=told)
-        process.start()
-        (await behave(http, pid, seconds)).show(f"beside {connections} connections")
-        seen = await asyncio.to_thread(results.get)
-        process.join()
-        console.print(_told(seen, seconds), f"load {os.getloadavg()[0]:.1f}")
-        (await behave(http, pid, ALONE)).show("afterwards")
+            await fill(http, name, asked.messages)
+        console.print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, embedder {asked.embedder}")
+        (await behave(http, server, ALONE)).show("alone")
+        for number in range(1, asked.floods + 1):
+            await _flooded(asked, http, server, keys["flood"], str(number))
+        http.headers["Authorization"] = f"Bearer {ADMIN}"
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SETTLES):
+                await settle(http, "flood")
+        found = (await http.get("/v1/namespaces/flood/status")).json()
+        console.print(
+            f"in the end: {found['messages'] - asked.messages} messages of the floods are stored, {found['buffered']} "
+            f"of them in no episode yet; resident {server.resident:.0f} MB, most ever {server.peak:.0f} MB"
+        )
+
+
+def _settings(asked: Flood) -> dict[str, str]:
+    limits = {} if asked.key_requests is None else {"LIMITS__KEY_REQUESTS": str(asked.key_requests)}
+    return {"EMBEDDER": asked.embedder, "AUTH": "keys", "ADMIN_KEY": ADMIN, **limits}
+
+
+async def _flooded(asked: Flood, http: httpx.AsyncClient, server: Served, key: str, name: str) -> None:
+    """A flood, and a while of rest."""
+    results: multiprocessing.Queue[Counter[str]] = multiprocessing.Queue()
+    told = (http.base_url.port, key, asked.connections, asked.seconds, results)
+    process = multiprocessing.Process(target=flood, args=told)
+    process.start()
+    (await behave(http, server, asked.seconds)).show(f"beside {asked.connections} connections, flood {name}")
+    seen = await asyncio.to_thread(results.get)
+    process.join()
+    console.print(_told(seen, asked.seconds), f"load {os.getloadavg()[0]:.1f}")
+    (await behave(http, server, ALONE)).show(f"after flood {name}")
 
 
 def _told(seen: Counter[str], seconds: float) -> str:
@@ -223,11 +237,13 @@ def _told(seen: Counter[str], seconds: float) -> str:
 def main(
     connections: int = 200,
     seconds: float = 60,
+    floods: int = 1,
+    key_requests: Annotated[int | None, typer.Option(help="A minute, of each key. Unset: the default.")] = None,
     embedder: Annotated[str, typer.Option(help="minilm, or scripted.")] = "minilm",
     messages: Annotated[int, typer.Option(help="In each of the two namespaces.")] = 400,
 ) -> None:
     """Flood."""
-    asyncio.run(measure(connections, seconds, embedder, messages))
+    asyncio.run(measure(Flood(connections, seconds, floods, embedder, messages, key_requests)))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,13 @@
 """What was erased stands in no byte of the database: its rows, its files, its log; while others go on posting."""
 
 import asyncio
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable
 
-import psycopg
 import pytest
 
 from app.settings import Settings
 from app.storage.engine import sqlite_path
+from tests import kept_bytes
 from tests.conftest import Api
 from tests.integration.forgetting import HOME, done, erased, findings, tell
 from tests.integration.support import route
@@ -23,67 +22,25 @@ def remarks(topic: str, count: int) -> list[str]:
 
 
 async def held(settings: Settings) -> bytes:
-    """All that the database holds: the bytes of an SQLite file and its log, or a logical dump of Postgres."""
-    return await asyncio.to_thread(_held, settings)  # the service, in this process, must not stand still meanwhile
-
-
-def _held(settings: Settings) -> bytes:
-    path = sqlite_path(settings.database_url)
-    if path is not None:
-        return b"".join(Path(f"{path}{end}").read_bytes() for end in ("", "-wal", "-shm"))
-    with psycopg.connect(_plain(settings)) as connection:
-        tables = connection.execute("SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'")
-        copies = [f"COPY {name} TO STDOUT" for (name,) in tables.fetchall()]
-        samples = "COPY (SELECT most_common_vals, histogram_bounds FROM pg_stats WHERE schemaname = 'public') TO STDOUT"
-        return b"".join(bytes(piece) for copy in [*copies, samples] for piece in _copied(connection, copy))
-
-
-def _copied(connection: psycopg.Connection, copy: str) -> Iterator[memoryview | bytes]:
-    with connection.cursor().copy(copy) as pieces:
-        yield from pieces
-
-
-def _plain(settings: Settings) -> str:
-    return settings.database_url.replace("+psycopg", "")
+    """All that the database holds. The service, in this process, must not stand still meanwhile."""
+    return await asyncio.to_thread(kept_bytes.everything, settings)
 
 
 def left(held_bytes: bytes, topics: Iterable[str]) -> set[str]:
     return {word for topic in topics for word in TOPICS[topic] if word[:9].encode() in held_bytes.lower()}
 
 
-def uncompressed(settings: Settings) -> None:
-    """Postgres: keep texts as they are, so that their bytes can be looked for in its files."""
-    with psycopg.connect(_plain(settings), autocommit=True) as connection:
-        columns = connection.execute(
-            "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'public' "
-            "AND data_type IN ('text', 'character varying', 'jsonb', 'bytea') AND table_name NOT LIKE 'procrastinate%'"
-        )
-        for table, column in columns.fetchall():
-            connection.execute(f"ALTER TABLE {table} ALTER COLUMN {column} SET STORAGE EXTERNAL")  # type: ignore[call-overload]
-
-
-async def files(settings: Settings, *, vacuum: bool) -> bytes:
-    """Postgres: the bytes of all files of the database, after a checkpoint."""
-    return await asyncio.to_thread(_files, settings, vacuum=vacuum)
-
-
-def _files(settings: Settings, *, vacuum: bool) -> bytes:
-    with psycopg.connect(_plain(settings), autocommit=True) as connection:
-        if vacuum:
-            connection.execute("VACUUM FULL")
-        connection.execute("CHECKPOINT")
-        [where, oid] = connection.execute(
-            "SELECT current_setting('data_directory'), (SELECT oid FROM pg_database WHERE datname = current_database())"
-        ).fetchone() or ("", 0)
-    folder = Path(where) / "base" / str(oid)
-    if not folder.is_dir():
+async def files(settings: Settings, *, rewritten: bool) -> bytes:
+    """Postgres: the bytes of all files of the database."""
+    found = await asyncio.to_thread(kept_bytes.files, settings, rewritten=rewritten)
+    if found is None:
         pytest.skip("the server's files are not on this machine")
-    return b"".join(file.read_bytes() for file in folder.iterdir())
+    return found
 
 
 async def test_no_byte_of_an_erased_topic_is_left(api: Api, settings: Settings) -> None:
     if sqlite_path(settings.database_url) is None:
-        await asyncio.to_thread(uncompressed, settings)
+        await asyncio.to_thread(kept_bytes.uncompressed, settings)
     ids = {topic: await tell(api, topic, *remarks(topic, MESSAGES)) for topic in TOPICS}
     await api.settle("ada")
     assert left(await held(settings), TOPICS) == {word for words in TOPICS.values() for word in words}
@@ -119,15 +76,15 @@ async def test_no_file_of_postgres_keeps_what_was_erased(api: Api, settings: Set
     """Once its rows are rewritten; before, a file still holds the dead ones: then the texts really stand there."""
     if sqlite_path(settings.database_url) is not None:
         pytest.skip("Postgres only")
-    await asyncio.to_thread(uncompressed, settings)
+    await asyncio.to_thread(kept_bytes.uncompressed, settings)
     await tell(api, "pets", *remarks("pets", 12), remarks("pets", 1)[0] * 60)
     await tell(api, "music", *remarks("music", 12))
     await api.settle("ada")
-    assert left(await files(settings, vacuum=False), ["pets", "music"]) == {*TOPICS["pets"], *TOPICS["music"]}
+    assert left(await files(settings, rewritten=False), ["pets", "music"]) == {*TOPICS["pets"], *TOPICS["music"]}
     await erased(api, f"{HOME}/conversations/pets")
     assert left(await held(settings), ["pets"]) == set()
-    assert left(await files(settings, vacuum=False), ["pets"]) == set(TOPICS["pets"]), (
+    assert left(await files(settings, rewritten=False), ["pets"]) == set(TOPICS["pets"]), (
         "dead rows, until they are overwritten"
     )
-    after = await files(settings, vacuum=True)
+    after = await files(settings, rewritten=True)
     assert left(after, ["pets", "music"]) == set(TOPICS["music"])

@@ -46,13 +46,12 @@ class Exporting:
             raise Busy("too many exports run at the moment", "LIMITS__EXPORTS", RETRY_SECONDS)
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self.places)
-            unit = await stack.enter_async_context(self.storage.read(namespace))
-            if await unit.transfer.is_erasing():
-                raise Unavailable("a conversation of the namespace is being erased: try again when that is done")
-            header = await _header(unit, vectors=wanted.vectors)
-            _check(wanted, header)
+            async with self.storage.read(namespace) as unit:
+                await _begin(unit, wanted)
+            # Written with no snapshot open: whoever writes may be waiting until all are closed.
             await self.storage.record(Act.EXPORT, self.clock(), namespace)
-            return Export(unit, header, wanted.after, stack.pop_all())
+            unit = await stack.enter_async_context(self.storage.read(namespace))
+            return Export(unit, await _begin(unit, wanted), wanted.after, stack.pop_all())
 
 
 @dataclass(slots=True)
@@ -104,6 +103,15 @@ class Export:
         if kind == "theme" and not self.header.vectors:
             return [{**one, "vector_sum": None} for one in rows]
         return rows
+
+
+async def _begin(unit: ReadUnit, wanted: Wanted) -> Header:
+    """The first line. Raises what `begin` does."""
+    if await unit.transfer.is_erasing():
+        raise Unavailable("a conversation of the namespace is being erased: try again when that is done")
+    header = await _header(unit, vectors=wanted.vectors)
+    _check(wanted, header)
+    return header
 
 
 async def _header(unit: ReadUnit, *, vectors: bool) -> Header:
