@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated
@@ -47,6 +48,15 @@ class _Server(uvicorn.Server):
         """A first signal ends gently, a second one at once; also after this, while the worker stops."""
         _on_signals(self._stop, self._stop_now)
         yield
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Requests that are cut have an end, too, before what they use is taken down."""
+        await super().shutdown(sockets)
+        cut = set(self.server_state.tasks)
+        for task in cut if self.force_exit else ():  # else they were cancelled when their time was over
+            task.cancel()
+        if cut:
+            await asyncio.wait(cut, timeout=REQUEST_SECONDS)
 
     def _stop(self) -> None:
         self.should_exit = True

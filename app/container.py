@@ -5,7 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 
@@ -28,7 +28,9 @@ from app.services.admission import Admission
 from app.services.answer import Answering
 from app.services.audit import Audit
 from app.services.backlog import Backlog, BacklogPolicy
+from app.services.cleaning import Cleaning
 from app.services.composing import Composing
+from app.services.configured import Configured
 from app.services.doctor import Doctor
 from app.services.drawing import Drawing
 from app.services.editing import Editing
@@ -186,8 +188,8 @@ def _assemble(
 ) -> Container:
     progress = Progress()
     segment = _segment_policy(settings)
-    forgetting = Forgetting(storage, embedders, clock, retold=chat is not None)
-    retention = Retention(storage, clock)
+    forgetting = Forgetting(storage, embedders, clock, _cleaning(settings, storage), retold=chat is not None)
+    retention = _retention(settings, storage, clock)
     expansion = Expansion(None if chat is None else ModelGate(chat))
     search = Search(storage, embedders, progress, clock, _read_policy(settings), expansion, _lane(settings))
     reembedding = Reembedding(storage, embedders, clock)
@@ -210,7 +212,7 @@ def _assemble(
         importing=_importing(settings, storage, embedders, clock, ingest),
         keys=_keys(settings, storage, clock),
         audit=Audit(storage, clock),
-        health=Health(storage, settings.database_url, embedders, settings.chat, chat),
+        health=Health(storage, settings.database_url, embedders, settings.chat, chat, _configured(settings)),
         observation=Observation(storage, metrics, clock),
         export_seconds=settings.limits.export_seconds,
         default_tokens=settings.read.max_tokens,
@@ -225,6 +227,15 @@ def _assemble(
         metrics,
     )
     return Container(services, build_worker(runner, storage), storage, embedders, chat)
+
+
+def _cleaning(settings: Settings, storage: Storage) -> Cleaning:
+    return Cleaning(storage, settings.database.clean_rest_seconds)
+
+
+def _retention(settings: Settings, storage: Storage, clock: Clock) -> Retention:
+    kept = settings.audit_days
+    return Retention(storage, clock, None if kept is None else timedelta(days=kept))
 
 
 def _importing(
@@ -305,6 +316,12 @@ def _engine_policy(settings: Settings) -> EnginePolicy:
 def _read_policy(settings: Settings) -> ReadPolicy:
     read = settings.read
     return ReadPolicy(read.wait_seconds, read.gate, GateLimits(read.probes, read.gate_seconds))
+
+
+def _configured(settings: Settings) -> Configured:
+    segment, read = _segment_policy(settings), _read_policy(settings)
+    by_model = settings.chat != "extractive" and _modes(settings).borders
+    return Configured(settings.admit_mode, by_model, segment, read, settings.read.max_tokens)
 
 
 def _lane(settings: Settings) -> Lane:

@@ -46,14 +46,17 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with container.build(settings, metrics=metrics) as built, built.services.keys.noting_uses():
             app.state.services = built.services
+            await built.services.keys.warn_if_nobody_may()
             if settings.worker == "off":
                 yield
                 return
             app.state.worker = built.worker
             working = asyncio.create_task(built.worker.run())
-            yield
-            built.worker.stop()
-            await working
+            try:
+                yield
+            finally:
+                built.worker.stop()
+                await working
 
     app = FastAPI(
         title="xMemory",

@@ -93,11 +93,14 @@ class JobSettings(Group):
 
 
 class DatabaseSettings(Group):
-    """How long to wait for the database; then requests get a 503 and jobs try again."""
+    """How long to wait for the database, until requests get a 503 and jobs try again; how often it is cleaned."""
 
     pool_size: Positive = Field(10, description="Connections kept open; under load as many more.")
     connection_seconds: float = Field(10, gt=0, description="Longest wait for a connection.")
     lock_seconds: float = Field(15, gt=0, description="Longest wait for a row or a file that somebody else writes.")
+    clean_rest_seconds: float = Field(
+        60, ge=0, description="Longest rest between two removals of what erased rows leave in files and statistics."
+    )
 
 
 class LimitSettings(Group):
@@ -181,6 +184,9 @@ class Settings(BaseSettings):
     )
     admin_key: SecretStr | None = Field(
         None, description="With keys: a key with admin that makes the first ones; 32 characters or more."
+    )
+    audit_days: float | None = Field(
+        None, gt=0, le=36_500, description="Days that lines of the audit log are kept. Unset: for ever."
     )
     allow_unauthenticated_bind: bool = Field(
         default=False, description="Listen beyond loopback although nothing asks for a key."

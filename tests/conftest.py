@@ -134,7 +134,7 @@ def settings_for(database_url: str) -> Settings:
         database_url=database_url,
         embedder="scripted",
         models=ModelSettings(attempts=1),
-        database=DatabaseSettings(connection_seconds=60, lock_seconds=60),
+        database=DatabaseSettings(connection_seconds=60, lock_seconds=60, clean_rest_seconds=0),
         read=ReadSettings(wait_seconds=60),
         limits=LimitSettings(key_requests=0, namespace_requests=0),
         log_level="warning",

@@ -1,12 +1,13 @@
 """Around every request: an id, a measure, and the last word on errors."""
 
+import asyncio
 import time
 from uuid import uuid4
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.problems import CLIENT_GONE, of_error, request_id, tell_unexpected
-from app.domain.errors import AppError
+from app.domain.errors import AppError, Unavailable
 from app.telemetry.metrics import Metrics
 
 
@@ -66,7 +67,7 @@ class LastResort:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on; answer 500 for an error that nobody expected."""
+        """Pass on; answer 500 for an error that nobody expected, 503 where the service stops and waits no longer."""
         started = False
 
         async def watch(message: Message) -> None:
@@ -76,6 +77,10 @@ class LastResort:
 
         try:
             await self.app(scope, receive, watch)
+        except asyncio.CancelledError:
+            if scope["type"] == "http" and not started:  # what has begun is cut
+                answer = of_error(Unavailable("the service is stopping"), request_id(scope))
+                await answer(scope, receive, send)
         except Exception as error:
             if scope["type"] != "http" or started:
                 raise

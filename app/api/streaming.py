@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any
 
 from fastapi.responses import StreamingResponse
@@ -13,7 +13,7 @@ from app.api.presence import Client
 from app.api.problems import of_error, tell_unexpected
 from app.api.schemas.answers import AnswerOut, DeltaOut
 from app.api.schemas.reading import SearchOut
-from app.domain.errors import AppError
+from app.domain.errors import AppError, Unavailable
 from app.services.answer import Answered, Listener
 from app.services.search import Found
 
@@ -27,20 +27,27 @@ HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # nginx woul
 
 
 class _Events(StreamingResponse):
-    """Events on their way; `after` is called when all are out, and where the client left before that."""
+    """Events on their way; `after` is called when all are out, and where the client left before that.
+
+    Where the service stops and waits no longer, `last` is sent.
+    """
 
     media_type = MEDIA_TYPE
 
-    def __init__(self, events: AsyncIterator[bytes], after: Callable[[], None]) -> None:
+    def __init__(
+        self, events: AsyncIterator[bytes], after: Callable[[], Awaitable[None]], last: Callable[[], bytes]
+    ) -> None:
         super().__init__(events, headers=HEADERS)
-        self._after = after
+        self._after, self._last = after, last
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send them."""
         try:
             await super().__call__(scope, receive, send)
+        except asyncio.CancelledError:
+            await send({"type": "http.response.body", "body": self._last(), "more_body": False})
         finally:
-            self._after()
+            await self._after()
 
 
 class AnswerStream:
@@ -63,9 +70,9 @@ class AnswerStream:
             if not self._events:
                 work.result()
         finally:
-            if not self._events:
-                work.cancel()
-        return _Events(self._sent(work), lambda: self._leave(work))
+            if not self._events and work.cancel():
+                await asyncio.wait({work})
+        return _Events(self._sent(work), lambda: self._leave(work), self._stopping)
 
     async def _sent(self, work: asyncio.Task[Answered]) -> AsyncIterator[bytes]:
         """All events in order."""
@@ -87,9 +94,10 @@ class AnswerStream:
         except TimeoutError:
             return False
 
-    def _leave(self, work: asyncio.Task[Answered]) -> None:
+    async def _leave(self, work: asyncio.Task[Answered]) -> None:
         if work.cancel():  # it was not done
             self._client.left()
+            await asyncio.wait({work})
 
     def _found(self, found: Found) -> None:
         self._put("evidence", SearchOut.of(found).model_dump_json())
@@ -105,20 +113,30 @@ class AnswerStream:
     def _end(self, work: asyncio.Task[Answered]) -> None:
         error = work.exception()
         if error is not None:
-            self._put("error", bytes(self._problem(error)).decode())
+            self._put("error", self._problem(error))
             return
         answered = AnswerOut.answered(work.result())
         if answered.answer is not None and not self._said:  # whoever made it says nothing before the end
             self._say(answered.answer)
         self._put("final", answered.model_dump_json())
 
-    def _problem(self, error: BaseException) -> bytes | memoryview:
+    def _problem(self, error: BaseException) -> str:
         if not isinstance(error, AppError):
             tell_unexpected(error)
             error = AppError()
         log.error("%s", error.code, extra={"request": self._client.request_id})
-        return of_error(error, self._client.request_id).body
+        return self._document(error)
+
+    def _stopping(self) -> bytes:
+        return _event("error", self._document(Unavailable("the service is stopping")))
+
+    def _document(self, error: AppError) -> str:
+        return bytes(of_error(error, self._client.request_id).body).decode()
 
     def _put(self, name: str, data: str) -> None:
-        self._events.append(f"event: {name}\ndata: {data.translate(LINE_ENDS)}\n\n".encode())
+        self._events.append(_event(name, data))
         self._more.set()
+
+
+def _event(name: str, data: str) -> bytes:
+    return f"event: {name}\ndata: {data.translate(LINE_ENDS)}\n\n".encode()

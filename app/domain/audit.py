@@ -21,6 +21,7 @@ class Act(StrEnum):
     UPDATE_NAMESPACE = "update_namespace"  # its retention
     UPDATE_CONVERSATION = "update_conversation"
     EXPIRE = "expire"  # retention, which the service carries out by itself
+    SHORTEN = "shorten_audit"  # the same, of this log
     EXPORT = "export_namespace"
     IMPORT = "import_namespace"
     EXPORT_THEMES = "export_themes"

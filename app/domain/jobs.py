@@ -83,11 +83,12 @@ class Attempt:
 class Unfinished:
     """What an attempt did that stopped before its job was done: the job runs again, behind those that wait now.
 
-    `first_sequence` is of the messages that are left, where the job covers some.
+    `first_sequence` is of the messages that are left, where the job covers some. It need not run for `rest` seconds.
     """
 
     result: Mapping[str, Any]
     first_sequence: int | None = None
+    rest: float = 0
 
 
 @dataclass(frozen=True, slots=True)

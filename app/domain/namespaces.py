@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from uuid import UUID
 
 from app.domain.ids import ConversationId, NamespaceId
@@ -58,6 +59,16 @@ class Conversation:
     message_count: int
     last_occurred_at: datetime | None
     retention: timedelta | None = None
+
+
+class What(StrEnum):
+    """What a receipt is about."""
+
+    MESSAGE = "message"
+    CONVERSATION = "conversation"
+    STATEMENT = "statement"
+    NAMESPACE = "namespace"
+    EXPIRED = "expired"  # messages whose time was over when it was opened
 
 
 @dataclass(frozen=True, slots=True)

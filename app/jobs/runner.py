@@ -166,9 +166,9 @@ class Runner:
     async def _settle_success(self, attempt: Attempt, result: Mapping[str, Any] | Unfinished, meter: Meter) -> str:
         used = meter.total
         if isinstance(result, Unfinished):
-            far = result
+            far, rest = result, timedelta(seconds=result.rest)
             held = await self._settle(
-                attempt, meter, lambda unit: unit.jobs.step_back(attempt, far, self._clock(), used)
+                attempt, meter, lambda unit: unit.jobs.step_back(attempt, far, self._clock() + rest, used)
             )
             return "unfinished" if held else "discarded"
         held = await self._settle(attempt, meter, lambda unit: unit.jobs.succeed(attempt, result, self._clock(), used))

@@ -15,7 +15,7 @@ from app.domain.errors import FieldError, InvalidInput, NotFound
 from app.domain.ids import MessageId, StatementId
 from app.domain.jobs import Step
 from app.domain.messages import Message
-from app.domain.namespaces import Receipt
+from app.domain.namespaces import Receipt, What
 from app.domain.provenance import MadeBy
 from app.domain.records import Origin, Statement
 from app.domain.replies import Reply
@@ -26,7 +26,7 @@ from app.domain.validity import first_time, validity_of
 from app.providers.embedders import Embedders
 from app.providers.protocols import Embedder
 from app.services.embedding import embed_parts
-from app.services.forgetting import What, begin
+from app.services.forgetting import begin
 from app.services.memory import CitedStatement, cited
 from app.services.once import Once
 from app.services.remembering import Source, Vectors, add, likeness, supersede, weigh, write

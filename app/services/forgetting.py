@@ -8,9 +8,8 @@ keeps of rows that are gone. A namespace is hidden as a whole; the job erases it
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -20,9 +19,10 @@ from app.domain.errors import NotFound, StoreUnavailable
 from app.domain.ids import ConversationId, MessageId, NamespaceId
 from app.domain.jobs import Attempt, Step, Unfinished
 from app.domain.levels import Level
-from app.domain.namespaces import Receipt
+from app.domain.namespaces import Receipt, What
 from app.providers.embedders import Embedders
 from app.providers.protocols import Embedder
+from app.services.cleaning import Cleaning
 from app.services.embedding import embed_parts, embedded_texts
 from app.services.erasing import erase
 from app.services.turns import TURN_SECONDS, Turn
@@ -36,16 +36,6 @@ Choose = Callable[[WriteUnit], Awaitable[Sequence[MessageId]]]
 """Which messages go next; none once nothing is left of what a receipt is about."""
 
 
-class What(StrEnum):
-    """What a receipt is about."""
-
-    MESSAGE = "message"
-    CONVERSATION = "conversation"
-    STATEMENT = "statement"
-    NAMESPACE = "namespace"
-    EXPIRED = "expired"  # messages whose time was over when it was opened
-
-
 @dataclass(frozen=True, slots=True)
 class Forgetting:
     """Erases. `retold`: there is a language model, that words episodes and themes better than rules can."""
@@ -53,10 +43,9 @@ class Forgetting:
     storage: Storage
     embedders: Embedders[Embedder]
     clock: Clock
+    cleaning: Cleaning
     retold: bool = False
     turn_seconds: float = TURN_SECONDS
-    cleaned: set[UUID] = field(default_factory=set)
-    """Receipts of which nothing is left beside the database's rows."""
 
     async def message(self, namespace: str, id_: MessageId) -> Receipt:
         """Erase a message. Raises NotFound."""
@@ -114,7 +103,8 @@ class Forgetting:
         while await self._embed(attempt):
             if turn.is_over:
                 return Unfinished({})
-        await self._clean(receipt)
+        if seconds := await self.cleaning.after(receipt):
+            return Unfinished({}, rest=seconds)
         async with self.storage.write(attempt.namespace) as unit:
             await unit.jobs.report(attempt, {})
             erased = await unit.receipts.count(receipt, {})
@@ -152,16 +142,6 @@ class Forgetting:
                 await unit.commit()
         return True
 
-    async def _clean(self, receipt: UUID) -> None:
-        """Remove what the database keeps of the rows that went: once for all whose rows are gone by now."""
-        if receipt in self.cleaned:
-            return
-        async with self.storage.directory() as directory:
-            gone = await directory.pending_receipts([What.MESSAGE.value, What.STATEMENT.value])
-        await self.storage.clean()
-        self.cleaned.clear()
-        self.cleaned.update(gone)
-
     async def _namespace(self, attempt: Attempt, receipt: UUID, turn: Turn) -> Mapping[str, Any] | Unfinished:
         """Remove the rows of a retired namespace, and at last its own."""
         while True:
@@ -174,7 +154,8 @@ class Forgetting:
                 await unit.commit(revises_memory=False)
             if turn.is_over:
                 return Unfinished({})
-        await self._clean(receipt)
+        if seconds := await self.cleaning.after(receipt):
+            return Unfinished({}, rest=seconds)
         async with self.storage.write(attempt.namespace, also_deleted=True) as unit:
             rest = await unit.directory.erase_rest(attempt.namespace)
             erased = await unit.receipts.count(receipt, rest)
@@ -206,4 +187,11 @@ async def _of_conversation(unit: WriteUnit, conversation: ConversationId | None 
 
 
 async def _expired(unit: WriteUnit, by: datetime) -> Sequence[MessageId]:
-    return await unit.erasures.expired(unit.namespace.retention, by, MESSAGES_AT_ONCE)
+    """Whose time is over; with them the conversations in which nothing is left, for their names tell something too.
+
+    One that has a retention of its own stays, or what is said there next would be kept for longer.
+    """
+    found = await unit.erasures.expired(unit.namespace.retention, by, MESSAGES_AT_ONCE)
+    if not found:
+        await unit.jobs.remove([str(id_) for id_ in await unit.erasures.remove_emptied()])
+    return found

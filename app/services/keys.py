@@ -89,6 +89,17 @@ class Keys:
             await unit.commit()
         return key, f"xm_{key.id.hex}_{secret}"
 
+    async def warn_if_nobody_may(self) -> None:
+        """Say how to make a key where keys are asked for and there is none."""
+        if not self.required or self.admin_digest is not None:
+            return
+        async with self.storage.access() as unit:
+            if not await unit.keys.any_valid(self.clock()):
+                log.warning(
+                    "keys are asked for and there is none, so nobody can use this service: start it with "
+                    "XMEMORY_ADMIN_KEY=$(openssl rand -hex 32), which then makes keys: xmemory keys create --help"
+                )
+
     async def page(self, after: UUID | None, limit: int) -> Sequence[Key]:
         """Keys, oldest first, with those that have ended."""
         async with self.storage.access() as unit:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, insert, select
+from sqlalchemy import Row, delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.audit import Act, Entry, Outcome
@@ -53,6 +53,16 @@ class AuditLog:
             query = query.where(audit.c.id < before)
         rows = await self._connection.execute(query.order_by(audit.c.id.desc()).limit(limit))
         return [_to_entry(row) for row in rows]
+
+    async def oldest(self) -> datetime | None:
+        """When the first line was written; None if there is none."""
+        query = select(audit.c.at).order_by(audit.c.id).limit(1)
+        at: datetime | None = (await self._connection.execute(query)).scalar_one_or_none()
+        return at
+
+    async def remove(self, before: datetime) -> int:
+        """Remove the lines from before then. Returns how many."""
+        return (await self._connection.execute(delete(audit).where(audit.c.at < before))).rowcount
 
 
 def _to_entry(row: Row[Any]) -> Entry:

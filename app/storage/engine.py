@@ -84,19 +84,33 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-async def rewrite_file(engines: Engines) -> bool:
-    """SQLite: write the whole file anew, and empty its write-ahead log. False if readers hold the log.
+async def rewrite_file(engines: Engines) -> None:
+    """SQLite: write the whole file anew.
 
     `secure_delete` overwrites rows where they lie. When a page is split, copies of rows stay behind in its free part:
     only writing it anew removes those. Takes as long as copying the file, and as much room for a while.
     """
     async with engines.write.connect() as connection:
         driver: Any = (await connection.get_raw_connection()).driver_connection
-        await (await driver.execute("VACUUM")).close()  # neither of them inside a transaction
-        cursor = await driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        busy, _, _ = await cursor.fetchone()
-        await cursor.close()
+        await (await driver.execute("VACUUM")).close()  # not inside a transaction
+
+
+async def empty_log(engines: Engines, seconds: float) -> bool:
+    """SQLite: empty the write-ahead log. False if readers still hold it after `seconds`, in which nobody can write."""
+    async with engines.write.connect() as connection:
+        driver: Any = (await connection.get_raw_connection()).driver_connection
+        await _set_patience(driver, seconds)
+        try:
+            cursor = await driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # not inside a transaction
+            busy, _, _ = await cursor.fetchone()
+            await cursor.close()
+        finally:
+            await _set_patience(driver, engines.lock_seconds)
     return not busy
+
+
+async def _set_patience(driver: Any, seconds: float) -> None:  # noqa: ANN401  (aiosqlite's connection)
+    await (await driver.execute(f"PRAGMA busy_timeout={round(seconds * 1000)}")).close()
 
 
 async def renew_samples(engines: Engines) -> None:

@@ -52,6 +52,17 @@ class ErasureRepository(Repository):
             gone = gone.where(conversations.c.id == conversation)
         await self._connection.execute(gone)
 
+    async def remove_emptied(self) -> Sequence[ConversationId]:
+        """Delete the conversations that have no messages any more and no retention of their own. Returns which."""
+        filled = exists().where(
+            messages.c.namespace_id == conversations.c.namespace_id, messages.c.conversation_id == conversations.c.id
+        )
+        gone = delete(conversations).where(
+            self._own(conversations), conversations.c.retention_seconds.is_(None), ~filled
+        )
+        rows = await self._connection.execute(gone.returning(conversations.c.id))
+        return [ConversationId(row.id) for row in rows]
+
     async def set_retention(self, conversation: ConversationId, seconds: int | None) -> None:
         """How long a conversation's messages are kept after their receipt; None: as its namespace has it."""
         query = update(conversations).where(self._own(conversations), conversations.c.id == conversation)

@@ -42,6 +42,12 @@ class Keyring:
         query = select(keys) if after is None else select(keys).where(keys.c.id > after)
         return [_to_key(row) for row in await self._connection.execute(query.order_by(keys.c.id).limit(limit))]
 
+    async def any_valid(self, now: datetime) -> bool:
+        """Whether any key opens anything."""
+        lasting = or_(keys.c.expires_at.is_(None), keys.c.expires_at > now)
+        valid = select(keys.c.id).where(keys.c.revoked_at.is_(None), lasting)
+        return (await self._connection.execute(valid.limit(1))).first() is not None
+
     async def revoke(self, id_: UUID, now: datetime) -> bool:
         """End a key; False if it had ended before. Raises NotFound."""
         living = update(keys).where(keys.c.id == id_, keys.c.revoked_at.is_(None))

@@ -24,7 +24,7 @@ from app.storage import gauges, migrate
 from app.storage.audit import AuditLog
 from app.storage.doctor import DoctorRepository, RepairRepository
 from app.storage.embeddings import EmbeddingRepository
-from app.storage.engine import Engines, renew_samples, rewrite_file
+from app.storage.engine import Engines, empty_log, renew_samples, rewrite_file
 from app.storage.episodes import EpisodeRepository
 from app.storage.erasures import ErasureRepository
 from app.storage.faults import store_errors
@@ -47,6 +47,12 @@ from app.storage.words import WordRepository
 from app.telemetry.metrics import Readings
 
 Clock = Callable[[], datetime]
+
+LOG_SECONDS = (0.1, 0.3, 1.0)
+"""How long writers stand still, try by try, until SQLite's readers are off its log; in between they have their turn.
+
+A reader may stay for minutes (an export that its client reads slowly), and may itself wait for a writer.
+"""
 
 
 class Doorbell(Protocol):
@@ -201,11 +207,18 @@ class Storage:
 
         An SQLite file is written anew; on Postgres the planner's statistics are made anew, and the rest is vacuum's.
         """
-        async with store_errors(), self._line():
-            if not self.engines.is_sqlite:
+        if not self.engines.is_sqlite:
+            async with store_errors():
                 await renew_samples(self.engines)
-            elif not await rewrite_file(self.engines):
-                raise StoreUnavailable("the database is busy: its log is being read")
+            return
+        async with store_errors(), self._line():
+            await rewrite_file(self.engines)
+        for seconds in LOG_SECONDS:
+            async with store_errors(), self._line():
+                if await empty_log(self.engines, seconds):
+                    return
+            await asyncio.sleep(seconds)
+        raise StoreUnavailable("the database is busy: its log is being read")
 
     async def requeue_running(self) -> int:
         """Queue again what was running when the only process that runs jobs ended. Returns how many."""

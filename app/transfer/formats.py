@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 from app.evaluation import locomo
 from app.evaluation.errors import BadDataset
+from app.evaluation.fields import read_json
 from app.services.transfer.lines import FORMAT
 from app.transfer import chatgpt, claude, openai_messages
 from app.transfer.chats import Chat, Log, Malformed
@@ -92,7 +93,8 @@ def _detected(items: list[Any], path: Path) -> Format:
 
 
 def _of_locomo(path: Path) -> Log:
-    return Log([Chat(one.name, one.messages) for one in locomo.load(path).conversations])
+    found = [one for content in _contents(path) for one in locomo.parse(read_json(content, str(path)))[0]]
+    return Log([Chat(one.name, one.messages) for one in found])
 
 
 def _items(path: Path) -> Iterator[tuple[str, Any]]:

@@ -1,5 +1,7 @@
 """Deliberate breaks of the service, each with the tests that must notice it. See breaks.py."""
 
+from tests.benchmarks.break_limits import THE_LIMITS
+from tests.benchmarks.break_moving import THE_MOVING
 from tests.benchmarks.break_reader import THE_READER
 from tests.benchmarks.break_safety import THE_SAFETY
 from tests.benchmarks.break_themes import THE_THEMES
@@ -359,4 +361,6 @@ BREAKS = (
     *THE_READER,
     *THE_THEMES,
     *THE_SAFETY,
+    *THE_LIMITS,
+    *THE_MOVING,
 )

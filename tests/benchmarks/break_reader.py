@@ -109,7 +109,7 @@ THE_READER = (
     one(
         "a stream that fails ends without a word",
         "app/api/streaming.py",
-        '            self._put("error", bytes(self._problem(error)).decode())\n',
+        '            self._put("error", self._problem(error))\n',
         "",
         "unit/test_streaming.py::test_only_what_is_new_is_sent_and_another_try_begins_anew",
         f"{STREAMS}::test_what_goes_wrong_after_it_is_an_event",

@@ -9,39 +9,14 @@ goes to both in turns, so that what else the machine does falls on both.
 import argparse
 import asyncio
 import time
-from collections.abc import Iterator
-from contextlib import AsyncExitStack, contextmanager
-from tempfile import TemporaryDirectory
-
-import psycopg
+from contextlib import AsyncExitStack
 
 from app.evaluation.metrics import percentile
-from app.storage import migrate
 from tests.conftest import Api, serving, settings_for
 from tests.integration.keyed import ADMIN_KEY, asking_for_keys, make_key, showing
-from tests.servers import database_of, postgres_server
+from tests.servers import new_database
 
 WARM_UP = 50  # requests that are not counted
-
-
-@contextmanager
-def _databases(kind: str) -> Iterator[list[str]]:
-    """URLs of two empty, migrated databases."""
-    with TemporaryDirectory() as folder:
-        if kind == "sqlite":
-            urls = [f"sqlite+aiosqlite:///{folder}/{name}.db" for name in ("open", "asking")]
-            for url in urls:
-                migrate.upgrade(url)
-            yield urls
-            return
-        with postgres_server() as server:
-            urls = []
-            for name in ("open", "asking"):
-                with psycopg.connect(server, autocommit=True) as connection:
-                    connection.execute(f"CREATE DATABASE {name}")
-                urls.append(database_of(server, name).replace("postgresql://", "postgresql+psycopg://", 1))
-                migrate.upgrade(urls[-1])
-            yield urls
 
 
 async def _ask(client: Api) -> float:
@@ -54,20 +29,20 @@ async def _ask(client: Api) -> float:
 
 async def run(kind: str, requests: int) -> None:
     """Measure on one kind of database, and print."""
-    with _databases(kind) as (first, second):
-        async with AsyncExitStack() as stack:
-            free = await stack.enter_async_context(serving(settings_for(first)))
-            asking = await stack.enter_async_context(serving(asking_for_keys(settings_for(second))))
-            admin = await stack.enter_async_context(showing(asking, ADMIN_KEY))
-            made = await make_key(admin, "ada")
-            keyed = await stack.enter_async_context(showing(asking, made["key"]))
-            taken: dict[str, list[float]] = {"without": [], "with a key": []}
-            for client in (free, keyed):
-                await client.say("ada", "I like tea.")
-                await client.settle("ada")
-            for _ in range(WARM_UP + requests):
-                taken["without"].append(await _ask(free))
-                taken["with a key"].append(await _ask(keyed))
+    async with AsyncExitStack() as stack:
+        first, second = (stack.enter_context(new_database(kind)) for _ in range(2))
+        free = await stack.enter_async_context(serving(settings_for(first)))
+        asking = await stack.enter_async_context(serving(asking_for_keys(settings_for(second))))
+        admin = await stack.enter_async_context(showing(asking, ADMIN_KEY))
+        made = await make_key(admin, "ada")
+        keyed = await stack.enter_async_context(showing(asking, made["key"]))
+        taken: dict[str, list[float]] = {"without": [], "with a key": []}
+        for client in (free, keyed):
+            await client.say("ada", "I like tea.")
+            await client.settle("ada")
+        for _ in range(WARM_UP + requests):
+            taken["without"].append(await _ask(free))
+            taken["with a key"].append(await _ask(keyed))
     for name, seconds in taken.items():
         counted = seconds[WARM_UP:]
         p50, p95 = (1000 * (percentile(counted, share) or 0) for share in (0.5, 0.95))

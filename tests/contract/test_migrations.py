@@ -89,6 +89,21 @@ def test_keys_of_memory_begin_with_the_namespace(connection: Connection) -> None
 
 
 @pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+def test_postgres_keeps_no_samples_of_texts(connection: Connection) -> None:
+    """They would outlive their rows. Those of words and names are made anew when something was erased."""
+    kept = connection.execute(
+        text(
+            "SELECT attrelid::regclass || '.' || attname FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid"
+            " WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND attstattarget = 0"
+        )
+    ).scalars()
+    assert set(kept) == {
+        *("messages.content", "messages.images", "messages.metadata", "episodes.title", "episodes.narrative"),
+        *("statements.text", "themes.label", "themes.summary", "idempotency_keys.body", "import_blocks.lines"),
+    }
+
+
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
 def test_postgres_keeps_vectors_in_the_row_while_they_fit(connection: Connection) -> None:
     kept = connection.execute(
         text(

@@ -12,7 +12,7 @@ NDJSON = {"content-type": "application/x-ndjson"}
 
 
 async def live(api: Api, namespace: str) -> None:
-    """Something of everything: two conversations, a correction, an erasure, pictures, other scripts, an open buffer."""
+    """Something of everything: conversations, a correction, erasures, retention, pictures, scripts, an open buffer."""
     ada = [
         {"content": "I live in Berlin.", "external_id": "m1", "metadata": {"b": 1e22, "a": [-0.0, 1.5, {"z": None}]}},
         {"content": "I adopted a cat named Miso.", "images": [{"caption": "a cat", "query": "grey cat"}]},
@@ -30,6 +30,10 @@ async def live(api: Api, namespace: str) -> None:
     assert corrected.status_code == 200, corrected.text
     [secret] = [one for one in await api.all(messages_path(namespace)) if one["external_id"] == "secret"]
     assert (await api.delete(f"{home}/messages/{secret['id']}")).status_code in (200, 202)
+    nurse = next(one for one in await api.all(f"{home}/statements") if "nurse" in one["text"])
+    assert (await api.delete(f"{home}/statements/{nurse['id']}")).status_code == 204
+    for kept, days in ((home, 3650), (f"{home}/conversations/b", 36_500)):
+        assert (await api.patch(kept, json={"retention_days": days})).status_code == 200
     await api.settle(namespace)
     await _post(api, namespace, "open", [{"speaker": "Ada", "content": "By the way, I have a new bike."}])
     await rest_of(api, namespace)

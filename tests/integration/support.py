@@ -191,7 +191,7 @@ async def claim(built: Container, namespace: NamespaceId, now: datetime | None =
 async def succeed(built: Container, attempt: Attempt, result: Mapping[str, Any] | Unfinished) -> None:
     async with built.storage.write(attempt.namespace, also_deleted=True) as unit:
         if isinstance(result, Unfinished):
-            await unit.jobs.step_back(attempt, result, utc_now())
+            await unit.jobs.step_back(attempt, result, utc_now() + timedelta(seconds=result.rest))
         else:
             await unit.jobs.succeed(attempt, result, utc_now())
         await unit.commit(revises_memory=False)

@@ -1,13 +1,15 @@
 """The audit log: every act that counts leaves its line, with the act or not at all; and who may read it."""
 
+from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
 
-from app.container import Container
+from app.container import Container, utc_now
 from app.domain.audit import Act, Outcome
 from app.domain.errors import NotFound
 from app.domain.ids import StatementId
+from app.services.retention import Retention
 from tests.conftest import Api
 from tests.integration.keyed import ADMIN_KEY, make_key, showing
 from tests.integration.support import assert_problem, drain, post
@@ -91,6 +93,21 @@ async def test_refusals_are_written_down(locked: Api, ada: str, bob: str) -> Non
         assert_problem(await client.post("/v1/keys", json={"name": "more", "scopes": ["admin"]}), 403)
     newest = (await locked.get("/v1/audit", params={"limit": 1})).json()["items"][0]
     assert (newest["act"], newest["outcome"], newest["namespace"]) == ("create_key", "refused", None)
+
+
+async def test_lines_go_when_their_time_is_over(built: Container) -> None:
+    acts = [(Act.EXPORT, 100), (Act.EXPORT, 90.5), (Act.REEMBED, 89)]
+    for act, days in acts:
+        await built.storage.record(act, utc_now() - timedelta(days=days), "ada")
+
+    async def left(kept: float | None) -> list[str]:
+        await Retention(built.storage, utc_now, None if kept is None else timedelta(days=kept)).run()
+        return [line.act for line in await built.services.audit.page(None, 10, None)][::-1]
+
+    assert await left(None) == await left(100) == ["export_namespace", "export_namespace", "reembed_namespace"]
+    assert await left(90) == ["reembed_namespace", "shorten_audit"]
+    assert await left(88.5) == ["reembed_namespace", "shorten_audit"], "a hundredth longer: not each goes by itself"
+    assert await left(88) == ["shorten_audit", "shorten_audit"]
 
 
 async def test_reading_the_log(locked: Api, ada: str) -> None:

@@ -1,5 +1,6 @@
 """Erasing while background work thinks about what is erased: nothing of it comes back, and the rest gets done."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
@@ -9,14 +10,17 @@ from sqlalchemy import delete
 from app.container import Container, Modes, utc_now
 from app.domain.chat import Prompt, Reply, Stage
 from app.domain.jobs import JobState, Step
+from app.domain.namespaces import What
 from app.providers.guarded import GuardedChat
 from app.providers.protocols import Heard
 from app.providers.scripted_chat import ScriptedChat
-from app.services.forgetting import What, begin
+from app.services.forgetting import begin
 from app.services.retention import RECEIPTS_KEPT, Retention
+from app.services.transfer.exporting import Wanted
 from app.settings import Settings
 from app.storage.tables import jobs
 from app.telemetry.metrics import Metrics
+from tests.conftest import WAIT
 from tests.integration.forgetting import findings, sightings
 from tests.integration.support import Interrupting, claim, drain, kinds, namespace_id, post, rows
 from tests.integration.writing import DIRECT, DOGS, EXTRACTING, MUSIC, QUICK, WALKS, held, say, settle, work, working
@@ -150,3 +154,37 @@ async def test_many_erasures_beside_slow_work_fail_nothing(built: Container, set
     assert {job.state for job in found.jobs} == {JobState.SUCCEEDED}
     assert await sightings(settings, "zorblat") == {}
     assert await findings(settings) == []
+
+
+async def test_writers_have_turns_while_a_reader_keeps_the_log(
+    built: Container, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may keep SQLite's log for minutes, and what was erased with it."""
+    line = built.storage.writers
+    if line is None:
+        pytest.skip("SQLite only")
+    monkeypatch.setattr("app.storage.unit_of_work.LOG_SECONDS", (0.05, 3600))
+    await post(built, "ada", "Something.")
+    async with asyncio.timeout(WAIT):
+        async with built.storage.read("ada"):
+            cleaning = asyncio.create_task(built.storage.clean())
+            while not line.locked():
+                await asyncio.sleep(0)
+            await post(built, "ada", "Something else.")  # between the two tries
+        await cleaning
+
+
+async def test_an_export_that_waits_for_a_writer_keeps_no_log(built: Container) -> None:
+    """Or a writer that waits for the log, and the export, wait for each other."""
+    if built.storage.writers is None:
+        pytest.skip("SQLite only")
+    await post(built, "ada", "Something.")
+    pool = built.storage.engines.read.pool
+    async with asyncio.timeout(WAIT):
+        async with built.storage.write("ada"):
+            beginning = asyncio.create_task(built.services.exporting.begin("ada", Wanted()))
+            while pool.checkedout() < 2:  # the writer, and the export while it looks
+                await asyncio.sleep(0)
+            while pool.checkedout() > 1:
+                await asyncio.sleep(0)
+        await (await beginning).close()

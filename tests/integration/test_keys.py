@@ -113,6 +113,29 @@ async def test_expiry(built: Container) -> None:
         await keys.create("late", frozenset({Scope.READ}), ["ada"], now)
 
 
+async def test_whoever_asks_for_keys_and_has_none_is_told(built: Container, caplog: pytest.LogCaptureFixture) -> None:
+    now = utc_now()
+    keys = replace(built.services.keys, required=True, clock=lambda: now)
+
+    async def told() -> bool:
+        caplog.clear()
+        await keys.warn_if_nobody_may()
+        return "XMEMORY_ADMIN_KEY=" in caplog.text
+
+    assert await told()
+    await keys.create("short", frozenset({Scope.READ}), ["ada"], now + timedelta(hours=1))
+    assert not await told()
+    now += timedelta(hours=1)
+    assert await told(), "it has expired"
+    key, _ = await keys.create("x", frozenset({Scope.READ}), ["ada"], None)
+    assert not await told()
+    await keys.revoke(key.id)
+    assert await told()
+    await replace(keys, required=False).warn_if_nobody_may()
+    await replace(keys, admin_digest=digest(ADMIN_KEY)).warn_if_nobody_may()
+    assert len(caplog.records) == 1
+
+
 async def test_only_a_digest_is_kept(built: Container) -> None:
     _, text = await built.services.keys.create("x", frozenset({Scope.READ}), ["ada"], None)
     secret = text.split("_", 2)[2]

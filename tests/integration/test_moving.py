@@ -66,6 +66,10 @@ async def test_a_file_has_something_of_everything(places: dict[str, Place]) -> N
         assert end["lines"] == len(rest) + 1
         assert any(line.get("superseded_by") for line in rest)
         assert any(line["line"] == "message" and line["episode_id"] is None for line in rest)
+        assert any(line.get("withheld") for line in rest)
+        assert [bool(line["retention_seconds"]) for line in [head, *rest] if "retention_seconds" in line].count(
+            True
+        ) == 2
 
 
 async def test_with_vectors_everything_is_as_it_was(way: tuple[Place, Place], fresh: str) -> None:

@@ -135,6 +135,43 @@ async def test_an_export_that_breaks_off_goes_on(
             await exporting.run(_export(shared, lived, tmp_path / "never.ndjson", url))
 
 
+def _session(day: int, *turns: dict[str, Any]) -> dict[str, Any]:
+    """The day-th session of a conversation in LoCoMo's format."""
+    said = [{"dia_id": f"D{day}:{number}", **turn} for number, turn in enumerate(turns, 1)]
+    return {f"session_{day}": said, f"session_{day}_date_time": f"1:56 pm on {day} May, 2023"}
+
+
+async def test_conversations_of_locomo_come_in_once(
+    shared: Api, ada: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kite = {"speaker": "Ines", "text": "Look!", "blip_caption": "a red kite", "query": "kite", "img_url": ["x"]}
+    first = _session(2, {"speaker": "Tom", "text": "I moved to Lund last week."}, kite) | _session(10, kite)
+    second = _session(1, {"speaker": "Ada", "text": "I adopted a cat named Miso."}) | {"session_2": []}
+    samples = [
+        {"sample_id": name, "conversation": {"speaker_a": "Ines", **said}, "qa": []}
+        for name, said in (("conv-7", first), ("conv-8", second))
+    ]
+    file = tmp_path / "talks.json.gz"
+    file.write_bytes(gzip.compress(json.dumps(samples).encode()))
+    await importing.run(_import(shared, ada, file))
+    assert "Messages accepted: 4." in capsys.readouterr().out
+    await importing.run(_import(shared, ada, file, Format.LOCOMO))
+    assert "Messages accepted: 0, 4 were there already." in capsys.readouterr().out
+    found = await everything(shared, ada)
+    told = [(one["conversation"], one["external_id"], one["speaker"], one["role"]) for one in found["messages"]]
+    assert sorted(told) == [
+        ("conv-7", "D10:1", "Ines", "user"),
+        ("conv-7", "D2:1", "Tom", "user"),
+        ("conv-7", "D2:2", "Ines", "user"),
+        ("conv-8", "D1:1", "Ada", "user"),
+    ]
+    [picture] = [one for one in found["messages"] if one["external_id"] == "D2:2"]
+    assert (picture["images"][0]["caption"], picture["images"][0]["query"]) == ("a red kite", "kite")
+    assert picture["occurred_at"].startswith("2023-05-02T13:56:01")
+    [move] = [one for one in found["statements"] if "Lund" in one["text"]]
+    assert move["valid_from"].startswith("2023-04-2"), "last week is the one before that day"
+
+
 async def test_chat_logs_come_in_once(
     shared: Api, ada: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

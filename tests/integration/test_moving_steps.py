@@ -181,7 +181,8 @@ async def test_an_export_is_of_one_moment(built: Container, api: Api, bob: str) 
     pieces = []
     async for piece in export.chunks():
         pieces.append(piece)
-        await post(built, bob, f"I have {len(pieces)} bikes.")
+        if len(pieces) <= 9:  # else an export that sees them has no end
+            await post(built, bob, f"I have {len(pieces)} bikes.")
     await export.close()
     assert b"".join(pieces) == before
     assert await exported(api, bob, vectors=True) != before

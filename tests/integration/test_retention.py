@@ -56,12 +56,17 @@ async def test_messages_go_when_their_time_is_over(built: Container, settings: S
         assert kept.json()["retention_days"] == 365.0
         await remember(built, "support", "The dravit of Lund is whole.")
         assert await expire(built, 31 * DAY) == 1
-        assert (await contents(built, "chat"), len(await contents(built, "support"))) == ([], 1)
-        assert await sightings(settings, "zorblat", "violin") == {}
+        assert [one["name"] for one in await api.all(f"{HOME}/conversations")] == ["support"], (
+            "chat has its own no more"
+        )
+        assert len(await contents(built, "support")) == 1
+        assert await sightings(settings, "zorblat", "violin", "chat") == {}
         assert [one["state"] for one in await api.all(f"{HOME}/jobs") if one["kind"] == "forget"] == ["succeeded"] * 2
         await api.patch(HOME, json={"retention_days": None})
         assert (await api.patch(f"{HOME}/conversations/support", json={"retention_days": None})).status_code == 200
         assert await expire(built, 900 * DAY) == 0
+        await remember(built, "chat", "The dravit of Lund is gone.")
+        assert [message["sequence"] for message in await api.all(f"{HOME}/conversations/chat/messages")] == [5]
     assert await findings(settings) == []
 
 

@@ -244,6 +244,7 @@ async def test_a_language_model_is_looked_at_and_named(built: Container, api: Ap
     assert ready.json()["checks"]["chat"] == "ok"
     version = (await api.get("/version")).json()
     assert (version["chat"], version["chat_model"], version["chat_revision"]) == ("scripted", "scripted", "1")
+    assert (version["settings"]["admit_mode"], version["settings"]["segment_mode"]) == ("direct", "model")
     _chat(built).faults.fail(ProviderUnavailable("down"))
     with pytest.raises(ProviderUnavailable):
         await built.chat.reply(WRITE)

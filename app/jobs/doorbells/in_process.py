@@ -64,6 +64,7 @@ class InProcessWorker:
             await self._finish()
         finally:
             keeper.cancel()
+            await asyncio.gather(keeper, return_exceptions=True)
 
     async def _start_turns(self) -> None:
         waiting = await self._runner.waiting()
