@@ -16,7 +16,7 @@ BRISK = {"largest_gap": 0.5, "longest_aim": 4.0}  # seconds
 async def test_nothing_is_lost_or_doubled_when_processes_are_killed(database_url: str, tmp_path: Path) -> None:
     sqlite = database_url.startswith("sqlite")
     shape = {"servers": 1} if sqlite else {"servers": 2, "workers": 2}
-    plan = Plan(database_url, messages=200, kills=4 if sqlite else 6, namespaces=2, conversations=2, **BRISK, **shape)
+    plan = Plan(database_url, messages=140, kills=3 if sqlite else 4, namespaces=2, conversations=2, **BRISK, **shape)
     report = await crash(plan, tmp_path)
     print(report)
     assert report.sound, report
@@ -29,7 +29,7 @@ async def test_nothing_is_lost_or_doubled_when_models_are_unsteady_too(database_
     """A third of the calls to both models fails, hangs or is answered with rubbish."""
     workers = 0 if database_url.startswith("sqlite") else 1
     plan = Plan(
-        database_url, messages=60, kills=2, namespaces=2, conversations=1, workers=workers, unsteady=0.3, **BRISK,
+        database_url, messages=40, kills=2, namespaces=2, conversations=1, workers=workers, unsteady=0.3, **BRISK,
     )  # fmt: skip
     report = await crash(plan, tmp_path)
     print(report)
