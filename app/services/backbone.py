@@ -3,7 +3,7 @@
 They are chosen by scores, vectors and themes, before any text is read.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -22,32 +22,32 @@ BACKBONE = 20  # statements kept as representatives: more take the place of mess
 
 async def represent(unit: ReadUnit, best: Best, count: int = BACKBONE, policy: SelectionPolicy = DEFAULT) -> Best:
     """Of the statements keep `count` representatives: relevant, not repeating one another, of many themes."""
-    stated = _statements(best)
-    if len(stated) <= count:
+    scores = best.get(Level.STATEMENT, {})
+    if len(scores) <= count:
         return best
+    stated = [StatementId(id_) for id_ in scores]
     homes = await unit.statements.homes_of(stated)
     chosen = representatives(
-        np.array(list(stated.values())),
-        await _similarities(unit, list(stated)),
+        np.array(list(scores.values())),
+        await _similarities(unit, stated),
         count,
         [homes[id_] for id_ in stated],
         policy,
     ).chosen
-    ids = list(stated)
-    return _with(best, [ids[index] for index in chosen])
+    return _with(best, [stated[index] for index in chosen])
 
 
 async def represent_by_paper(unit: ReadUnit, best: Best, question: Vector) -> Best:
     """The same by the published formula: a few themes, then a few of their statements."""
-    policy, stated = paper_selection.DEFAULT, _statements(best)
-    pool = list(stated)[: policy.pool]
+    policy, scores = paper_selection.DEFAULT, best.get(Level.STATEMENT, {})
+    pool = [StatementId(id_) for id_ in scores][: policy.pool]
     if not pool:
         return best
     homes = await unit.statements.homes_of(pool)
     themes = await _paper_themes(unit, [homes[id_] for id_ in pool], question)
     members = [id_ for id_ in pool if homes[id_] in themes] if themes else pool
     weights = paper_selection.neighbourhoods(await _similarities(unit, members))
-    chosen = paper_selection.pick([stated[id_] for id_ in members], weights, policy.statements)
+    chosen = paper_selection.pick([scores[id_] for id_ in members], weights, policy.statements)
     return _with(best, [members[index] for index in chosen])
 
 
@@ -61,10 +61,6 @@ async def _paper_themes(unit: ReadUnit, homes: Sequence[ThemeId | None], questio
     weights = paper_selection.neighbourhoods((centroids @ centroids.T).astype(np.float64))
     chosen = paper_selection.pick((centroids @ question).tolist(), weights, paper_selection.DEFAULT.themes)
     return {ids[index] for index in chosen}
-
-
-def _statements(best: Best) -> Mapping[StatementId, float]:
-    return {StatementId(id_): score for id_, score in best.get(Level.STATEMENT, {}).items()}
 
 
 async def _similarities(unit: ReadUnit, stated: Sequence[StatementId]) -> Floats:
