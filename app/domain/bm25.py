@@ -1,14 +1,13 @@
-"""BM25 over the postings of one question's terms: how much of what is asked for an item says.
+"""BM25 of one question: how much of what is asked for an item says.
 
 The form is Lucene's (an inverse document frequency that is never negative), divided by the weight of the
 question itself, so that scores of different questions and levels compare: an item of average length that
-says every word of the question once scores 1. Only items with a posting take part; all others score 0.
+says every word of the question once scores 1. Items without any of the words score 0.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from math import log1p
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,43 +22,42 @@ DEFAULT = Bm25Policy()
 
 
 @dataclass(frozen=True, slots=True)
-class Postings:
-    """The postings of a question's distinct terms in one level of one namespace, one row an (item, term).
+class Formula:
+    """The BM25 of a question in one level of one namespace, with all that does not depend on the item worked out.
 
-    `item` (r,) numbers the items 0 … items - 1 and `term` (r,) the question's terms; `frequency` (r,) is
-    how often the item has the term, at least 1; `length` (r,) is the item's number of terms. `containing`
-    (t,) counts, for each of the question's terms, the items of the level that have it, 0 for an unknown
-    word. `documents` and `mean_length` describe the whole level.
+    An item of `length` terms that has a term `frequency` times, at least once, gains for it
+    `weights[term] * frequency / (frequency + base + slope * length)`; its score is the sum. `weights`, at
+    least 0, hold those terms that any of the level's `documents` items has. The database adds up: it reads
+    the rows anyway.
     """
 
-    items: int
-    item: NDArray[np.intp]
-    term: NDArray[np.intp]
-    frequency: NDArray[np.float64]
-    length: NDArray[np.float64]
-    containing: NDArray[np.float64]
     documents: int
-    mean_length: float
+    weights: Mapping[str, float]
+    base: float
+    slope: float
+
+    def score(self, frequencies: Mapping[str, int], length: int) -> float:
+        """The score of one item, at least 0; above 1 only for short or repetitive items."""
+        damping = self.base + self.slope * length
+        return sum(self.weights.get(term, 0.0) * times / (times + damping) for term, times in frequencies.items())
 
 
-def rarity(containing: NDArray[np.float64], documents: int) -> NDArray[np.float64]:
-    """The weight of words found in `containing` of `documents` items: above 0, larger for rarer words."""
-    weight: NDArray[np.float64] = np.log1p((documents - containing + 0.5) / (containing + 0.5))
-    return weight
+def rarity(containing: int, documents: int) -> float:
+    """The weight of a word found in `containing` of `documents` items: above 0, larger for rarer words."""
+    return log1p((documents - containing + 0.5) / (containing + 0.5))
 
 
-def score(postings: Postings, policy: Bm25Policy = DEFAULT) -> NDArray[np.float64]:
-    """The BM25 of each item as a share of the question's own weight: (items,), at least 0.
+def formula(containing: Mapping[str, int], documents: int, mean_length: float, policy: Bm25Policy = DEFAULT) -> Formula:
+    """The formula of a question: `containing` counts, for each of its distinct terms, the level's items that have it.
 
-    1 is an item of average length with each word once; short or repetitive items may score above it.
+    A word that no item has, 0, has no row to gain by and yet lowers the share of what is said. `documents` and
+    `mean_length`, in terms, describe the whole level.
     """
-    weights = rarity(postings.containing, postings.documents)
-    asked = float(weights.sum())
-    if not asked or not postings.items:
-        return np.zeros(postings.items)
-    relative = postings.length / max(postings.mean_length, 1.0)
-    damping = policy.k1 * (1.0 - policy.b + policy.b * relative)
-    gains = weights[postings.term] * postings.frequency * (policy.k1 + 1.0) / (postings.frequency + damping)
-    totals = np.bincount(postings.item, weights=gains, minlength=postings.items)
-    shares: NDArray[np.float64] = totals / asked
-    return shares
+    weights = {term: rarity(count, documents) for term, count in containing.items()}
+    asked = sum(weights.values())
+    return Formula(
+        documents,
+        {term: weights[term] * (policy.k1 + 1.0) / asked for term, count in containing.items() if count},
+        base=policy.k1 * (1.0 - policy.b),
+        slope=policy.k1 * policy.b / max(mean_length, 1.0),
+    )

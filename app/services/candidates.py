@@ -8,7 +8,6 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from app.domain import bm25
 from app.domain.filters import Filter
 from app.domain.fusion import DEFAULT, Pool, Signal, fused, timely
 from app.domain.ids import MessageId, StatementId
@@ -22,7 +21,7 @@ from app.storage.embeddings import Nearest
 from app.storage.filters import within
 from app.storage.messages import Place
 from app.storage.unit_of_work import ReadUnit
-from app.storage.words import Occurrences
+from app.storage.words import Matches
 
 POOL = 200  # best of each signal; ranking a pool of these loses nothing against ranking everything
 COMPARED = 120  # best of a level whose words are compared with the question's; from 80 on recall hardly moves
@@ -95,18 +94,17 @@ async def gather(unit: ReadUnit, level: Level, question: Question, asked: Asked 
     nearest = Nearest({}, 0.0, 0.0, 0)
     if vector is not None:
         nearest = await unit.embeddings.nearest(level, vector, POOL, matching)
-    found = await unit.words.lookup(level, _asked(question), matching)
-    words = _words(found)
-    best = sorted(words, key=lambda item: (-words[item], item))[:POOL]
-    where = await _places(unit, level, dict.fromkeys([*nearest.similarities, *best]))
-    cosines = dict(nearest.similarities)
+    formula = await unit.words.formula(level, _asked(question))
+    found = await unit.words.best(level, formula, POOL, matching)
+    where = await _places(unit, level, dict.fromkeys([*nearest.similarities, *found.scores]))
+    cosines, words = dict(nearest.similarities), dict(found.scores)
     if vector is not None:
-        missing = [item for item in where if item not in cosines]
-        cosines |= await unit.embeddings.similarities(level, vector, missing)
+        cosines |= await unit.embeddings.similarities(level, vector, where.keys() - cosines)
+    words |= await unit.words.scores(level, formula, where.keys() - words)
     candidates = Candidates(
         level,
         tuple(where),
-        _pool(where, cosines, words, nearest, found, question),
+        _pool(where, cosines, nearest, words, found, question),
         await _allowed(unit, where, limits) if level is Level.MESSAGE else np.ones(len(where), dtype=np.bool_),
         tuple(place.speaker for place in where.values()),
     )
@@ -151,10 +149,6 @@ async def _themes(unit: ReadUnit, vector: Vector | None, limits: Filter) -> Cand
     return Candidates(Level.THEME, ids, pool, np.ones(len(ids), dtype=np.bool_), (None,) * len(ids))
 
 
-def _words(found: Occurrences) -> Mapping[UUID, float]:
-    return dict(zip(found.items, bm25.score(found.postings).tolist(), strict=True))
-
-
 async def _allowed(unit: ReadUnit, ids: Collection[UUID], limits: Filter) -> NDArray[np.bool_]:
     matching = await unit.messages.matching((MessageId(item) for item in ids), limits)
     return np.array([item in matching for item in ids], dtype=np.bool_)
@@ -182,15 +176,14 @@ def _of_message(place: Place) -> _Where:
 def _pool(
     where: Mapping[UUID, _Where],
     cosines: Mapping[UUID, float],
-    words: Mapping[UUID, float],
     nearest: Nearest,
-    found: Occurrences,
+    words: Mapping[UUID, float],
+    found: Matches,
     question: Question,
 ) -> Pool:
     groups: dict[tuple[UUID, date], int] = {}
     for place in where.values():
         groups.setdefault((place.conversation, place.day), len(groups))
-    all_words = Signal.sparse(np.array(list(words.values()), dtype=np.float64), found.postings.documents)
     return Pool(
         # A message that waits for its vector is taken for an average one.
         cosine=Signal(
@@ -201,9 +194,9 @@ def _pool(
         ),
         words=Signal(
             np.array([words.get(item, 0.0) for item in where], dtype=np.float64),
-            all_words.mean,
-            all_words.deviation,
-            all_words.count,
+            found.mean,
+            found.deviation,
+            found.count,
         ),
         named=np.array([place.speaker in question.names for place in where.values()], dtype=np.bool_),
         group=np.array([groups[place.conversation, place.day] for place in where.values()], dtype=np.intp),

@@ -67,6 +67,30 @@ def metadata_contains(column: ColumnElement[Any], part: dict[str, Any]) -> Colum
     return json_contains(column, literal(part, JsonDocument))
 
 
+class unindexed(FunctionElement[Any]):  # noqa: N801  (as above)
+    """A column whose index SQLite must not choose to group by: it would walk through a whole level for a few rows.
+
+    Postgres knows how many rows there are, and chooses for itself.
+    """
+
+    inherit_cache = True
+    name = "unindexed"
+
+    def __init__(self, grouped: ColumnElement[Any]) -> None:
+        super().__init__(grouped)
+        self.type = grouped.type
+
+
+@compiles(unindexed)
+def _sqlite_unindexed(element: unindexed, compiler: SQLCompiler, **kw: Any) -> str:  # noqa: ANN401
+    return f"+{compiler.process(element.clauses, **kw)}"
+
+
+@compiles(unindexed, POSTGRES)
+def _postgres_unindexed(element: unindexed, compiler: SQLCompiler, **kw: Any) -> str:  # noqa: ANN401
+    return compiler.process(element.clauses, **kw)
+
+
 def contains(document: object, part: object) -> bool:
     """Postgres' jsonb containment: objects by key, arrays as sets, scalars by equality (true is not 1)."""
     if isinstance(document, dict) and isinstance(part, dict):

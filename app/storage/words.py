@@ -1,16 +1,32 @@
 """Our own inverted index: the same table, terms and statistics on both databases, per namespace and level."""
 
+import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from uuid import UUID
 
-import numpy as np
-from sqlalchemy import ColumnElement, delete, exists, func, insert, select, update
+from sqlalchemy import (
+    Float,
+    FromClause,
+    Select,
+    String,
+    cast,
+    column,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+    true,
+    update,
+    values,
+)
 
-from app.domain.bm25 import Postings
+from app.domain.bm25 import Formula, formula
 from app.domain.levels import Level
+from app.storage.dialects import unindexed
 from app.storage.filters import Within
 from app.storage.repository import IN_LIMIT, Repository
 from app.storage.tables import postings, word_statistics
@@ -19,11 +35,18 @@ IdT = TypeVar("IdT", bound=UUID)
 
 
 @dataclass(frozen=True, slots=True)
-class Occurrences:
-    """Where a question's terms occur in a level: `postings` number the items by their place in `items`."""
+class Matches:
+    """The best matches of a question's words in one level, and how well the level's items match on the whole.
 
-    items: tuple[UUID, ...]
-    postings: Postings
+    `scores` maps item ids to their BM25, best first; `mean` and `deviation` are over all `count` items of the level,
+    those without any of the words and those that a filter left out among them, so that a score means the same
+    whatever the filter.
+    """
+
+    scores: Mapping[UUID, float]
+    mean: float
+    deviation: float
+    count: int
 
 
 class WordRepository(Repository):
@@ -45,29 +68,51 @@ class WordRepository(Repository):
         await self.remove(level, documents)
         await self.add(level, documents)
 
-    async def lookup(self, level: Level, terms: Sequence[str], within: Within | None = None) -> Occurrences:
-        """All occurrences of `terms` in a level; `within` limits the items to those of a joined table."""
+    async def formula(self, level: Level, terms: Collection[str]) -> Formula:
+        """How items of a level score for a question of these terms."""
         vocabulary = sorted(set(terms))
         documents, total = await self._statistics(level)
-        matches = (self._own(postings), postings.c.level == level.value, postings.c.term.in_(vocabulary))
-        rows = await self._rows(matches, within) if vocabulary else []
-        containing = await self._containing(matches) if vocabulary else {}
-        items = tuple(dict.fromkeys(row.item_id for row in rows))
-        number = {item: index for index, item in enumerate(items)}
-        place = {term: index for index, term in enumerate(vocabulary)}
-        return Occurrences(
-            items,
-            Postings(
-                items=len(items),
-                item=np.array([number[row.item_id] for row in rows], dtype=np.intp),
-                term=np.array([place[row.term] for row in rows], dtype=np.intp),
-                frequency=np.array([row.frequency for row in rows], dtype=np.float64),
-                length=np.array([row.length for row in rows], dtype=np.float64),
-                containing=np.array([containing.get(term, 0) for term in vocabulary], dtype=np.float64),
-                documents=documents,
-                mean_length=total / documents if documents else 0.0,
-            ),
+        counted = (
+            select(postings.c.term, func.count())
+            .where(self._own(postings), postings.c.level == level.value, postings.c.term.in_(vocabulary))
+            .group_by(postings.c.term)
         )
+        containing = {row[0]: row[1] for row in await self._connection.execute(counted)} if vocabulary else {}
+        every = {term: containing.get(term, 0) for term in vocabulary}
+        return formula(every, documents, total / documents if documents else 0.0)
+
+    async def best(self, level: Level, asked: Formula, limit: int, within: Within | None = None) -> Matches:
+        """The `limit` items that score highest; `within` limits them to items of a joined table.
+
+        The database adds up, and hands over no more than these: a frequent word is in very many items.
+        """
+        count = asked.documents
+        if not asked.weights:
+            return Matches({}, 0.0, 0.0, count)
+        scored = self._scored(level, asked).cte("scored")
+        spread = select(
+            func.sum(scored.c.score).label("total"), func.sum(scored.c.score * scored.c.score).label("squares")
+        ).cte("spread")
+        joined: FromClause = scored.join(spread, true())
+        matches = select(scored.c.item_id, scored.c.score, spread.c.total, spread.c.squares)
+        if within is not None:
+            table, condition = within
+            joined = joined.join(table, (table.c.namespace_id == self._namespace) & (table.c.id == scored.c.item_id))
+            matches = matches.where(condition)
+        ordered = matches.select_from(joined).order_by(scored.c.score.desc(), scored.c.item_id).limit(limit)
+        rows = (await self._connection.execute(ordered)).all()
+        mean, square = (rows[0].total / count, rows[0].squares / count) if rows else (0.0, 0.0)
+        scores = {row.item_id: row.score for row in rows}
+        return Matches(scores, mean, math.sqrt(max(square - mean * mean, 0.0)), count)
+
+    async def scores(self, level: Level, asked: Formula, items: Iterable[UUID]) -> Mapping[UUID, float]:
+        """What these items score; those without any of the words are left out."""
+        wanted, found = sorted(set(items)), dict[UUID, float]()
+        for start in range(0, len(wanted) if asked.weights else 0, IN_LIMIT):
+            chunk = postings.c.item_id.in_(wanted[start : start + IN_LIMIT])
+            rows = await self._connection.execute(self._scored(level, asked).where(chunk))
+            found |= {row.item_id: row.score for row in rows}
+        return found
 
     async def spread(self, level: Level, items: Collection[UUID], most: int) -> Mapping[str, int]:
         """For each term of these items in how many items of the level it occurs; of more than `most`, `most`."""
@@ -120,18 +165,19 @@ class WordRepository(Repository):
             await self._count(level, -len(chunk), -int((await self._connection.execute(total)).scalar_one()))
             await self._connection.execute(delete(postings).where(self._own(postings), *inside))
 
-    async def _rows(self, matches: Sequence[ColumnElement[bool]], within: Within | None) -> Sequence[Any]:
-        columns = (postings.c.item_id, postings.c.term, postings.c.frequency, postings.c.length)
-        query = select(*columns).where(*matches).order_by(postings.c.item_id, postings.c.term)
-        if within is not None:
-            table, condition = within
-            same = (table.c.namespace_id == postings.c.namespace_id) & (table.c.id == postings.c.item_id)
-            query = query.select_from(postings.join(table, same)).where(condition)
-        return (await self._connection.execute(query)).all()
-
-    async def _containing(self, matches: Sequence[ColumnElement[bool]]) -> Mapping[str, int]:
-        query = select(postings.c.term, func.count()).where(*matches).group_by(postings.c.term)
-        return {row[0]: row[1] for row in await self._connection.execute(query)}
+    def _scored(self, level: Level, asked: Formula) -> Select[Any]:
+        """Each item that has any of the words with its BM25."""
+        weighed = values(column("term", String), column("weight", Float), name="asked")
+        weights = weighed.data(sorted(asked.weights.items())).cte("asked")
+        times = cast(postings.c.frequency, Float)
+        gain = weights.c.weight * times / (times + asked.base + asked.slope * postings.c.length)
+        item = unindexed(postings.c.item_id)
+        return (
+            select(item.label("item_id"), func.sum(gain).label("score"))
+            .select_from(weights.join(postings, postings.c.term == weights.c.term))
+            .where(self._own(postings), postings.c.level == level.value)
+            .group_by(item)
+        )
 
     async def _statistics(self, level: Level) -> tuple[int, int]:
         query = select(word_statistics.c.documents, word_statistics.c.total_length).where(
@@ -147,5 +193,5 @@ class WordRepository(Repository):
             .values(documents=word_statistics.c.documents + items, total_length=word_statistics.c.total_length + terms)
         )
         if changed.rowcount == 0:
-            values: dict[str, Any] = self._row(level=level.value, documents=items, total_length=terms)
-            await self._connection.execute(insert(word_statistics).values(values))
+            row = self._row(level=level.value, documents=items, total_length=terms)
+            await self._connection.execute(insert(word_statistics).values(row))

@@ -141,7 +141,7 @@ async def test_a_told_episode_is_found_by_its_new_words(built: Container) -> Non
     assert (episode.title, episode.narrative) == ("Kennel club", "Ada told of her dogs at length.")
     async with built.storage.read("ada") as unit:
         for word, there in (("kennel", True), ("slipper", False)):
-            assert bool((await unit.words.lookup(Level.EPISODE, terms(word))).items) is there
+            assert bool(await unit.words.holding(Level.EPISODE, terms(word))) is there
     await assert_sound(built)
 
 

@@ -1,6 +1,7 @@
 """What must be the same on both databases: times, JSON, vectors, words, and what a rollback leaves."""
 
 import json
+from collections import Counter
 from datetime import UTC, datetime, timedelta, timezone
 
 import numpy as np
@@ -12,12 +13,14 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import StatementError
 
 from app.container import Container, utc_now
-from app.domain.bm25 import score
+from app.domain.bm25 import formula
 from app.domain.errors import NotFound
+from app.domain.filters import Filter
 from app.domain.late import Embedding
 from app.domain.levels import Level
 from app.domain.vectors import unit
 from app.storage.dialects import sqlite_json_contains
+from app.storage.filters import within
 from app.storage.repository import new_id
 from app.storage.tables import WITHOUT_MEMORY, messages, namespaces
 from tests.integration.support import claim, namespace_id, post, rows
@@ -134,16 +137,32 @@ async def test_words_and_their_statistics_are_the_same_on_both_databases(built: 
     async with built.storage.write(await namespace_id(built, "ada")) as unit_:
         await unit_.words.add(Level.STATEMENT, documents)
         await unit_.commit()
+    asked = ["tea", "milk", "É", "茶会", "none"]
     async with built.storage.read(await namespace_id(built, "ada")) as reading:
-        found = await reading.words.lookup(Level.STATEMENT, ["tea", "milk", "É", "茶会", "none"])
-        nothing = await reading.words.lookup(Level.STATEMENT, [])
-    assert found.items == (ids[0], ids[1], ids[2])
-    assert (found.postings.documents, found.postings.mean_length) == (3, pytest.approx(7 / 3))
-    assert dict(zip(sorted(["tea", "milk", "É", "茶会", "none"]), found.postings.containing, strict=True)) == {
-        "tea": 1, "milk": 2, "É": 0, "茶会": 1, "none": 0,
-    }  # fmt: skip
-    assert len(score(found.postings)) == 3
-    assert (nothing.items, nothing.postings.documents) == ((), 3)
+        formula_ = await reading.words.formula(Level.STATEMENT, asked)
+        found = await reading.words.best(Level.STATEMENT, formula_, 2)
+        some = await reading.words.scores(Level.STATEMENT, formula_, [ids[0], ids[1], new_id()])
+        nothing = await reading.words.best(Level.STATEMENT, await reading.words.formula(Level.STATEMENT, []), 2)
+    assert formula_ == formula({"tea": 1, "milk": 2, "É": 0, "茶会": 1, "none": 0}, 3, 7 / 3)
+    expected = {id_: formula_.score(Counter(words), len(words)) for id_, words in documents.items()}
+    assert list(found.scores) == sorted(ids, key=lambda id_: -expected[id_])[:2]
+    assert found.scores == pytest.approx({id_: expected[id_] for id_ in found.scores})
+    assert some == pytest.approx({id_: expected[id_] for id_ in ids[:2]})
+    values = np.array(list(expected.values()))
+    assert (found.mean, found.deviation, found.count) == pytest.approx((values.mean(), values.std(), 3))
+    assert (nothing.scores, nothing.mean, nothing.deviation, nothing.count) == ({}, 0.0, 0.0, 3)
+
+
+async def test_the_spread_of_words_is_that_of_all_items_whatever_a_filter_leaves(built: Container) -> None:
+    await post(built, "ada", "I like tea.", "Rome was warm.")
+    later = within(Level.MESSAGE, Filter(since=datetime(2100, 1, 1, tzinfo=UTC)))
+    before = within(Level.MESSAGE, Filter(until=datetime(2100, 1, 1, tzinfo=UTC)))
+    async with built.storage.read(await namespace_id(built, "ada")) as reading:
+        tea = await reading.words.formula(Level.MESSAGE, ["tea"])
+        every = await reading.words.best(Level.MESSAGE, tea, 5)
+        assert every == await reading.words.best(Level.MESSAGE, tea, 5, before)
+        assert every.mean > 0
+        assert not (await reading.words.best(Level.MESSAGE, tea, 5, later)).scores
 
 
 # Units -----------------------------------------------------------------------------------------------------
@@ -187,7 +206,8 @@ async def test_one_namespace_sees_none_of_anothers_rows(built: Container) -> Non
     assert attempt is not None
     async with built.storage.read(bob) as unit_:
         assert await unit_.messages.counts() == (1, 1)
-        assert len((await unit_.words.lookup(Level.MESSAGE, ["tea"])).items) == 1
+        tea = await unit_.words.formula(Level.MESSAGE, ["tea"])
+        assert len((await unit_.words.best(Level.MESSAGE, tea, 5)).scores) == 1
         with pytest.raises(NotFound):
             await unit_.jobs.get(attempt.job.id)
     async with built.storage.write(bob) as unit_:
