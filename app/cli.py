@@ -16,7 +16,7 @@ from app import __version__, checkup, telemetry
 from app.domain.errors import ConfigurationError, StoreUnavailable
 from app.evaluation import commands, eval_commands, keys, reembedding
 from app.jobs.runner import Worker
-from app.main import configured, create_app, migrate_database, run_worker
+from app.main import configured, create_app, keep_what_is_loaded, migrate_database, run_worker
 from app.model_tools import commands as model_commands
 from app.settings import Settings
 from app.transfer import commands as transfer_commands
@@ -155,6 +155,7 @@ async def _serve(settings: Settings) -> None:
     where = {"host": settings.host, "port": settings.port}
     config = configured(application, settings, **where, timeout_graceful_shutdown=REQUEST_SECONDS)
     async with application.router.lifespan_context(application):
+        keep_what_is_loaded()
         typer.echo(f"xMemory {__version__} on http://{settings.host}:{settings.port} (API: /docs)", err=True)
         await _Server(config, getattr(application.state, "worker", None)).serve()
 

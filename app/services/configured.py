@@ -4,7 +4,17 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from app.domain import answers, confidence, expansion, norlift, paper_selection, selection, theme_policy, uncertainty
+from app.domain import (
+    answers,
+    brevity,
+    confidence,
+    expansion,
+    norlift,
+    paper_selection,
+    selection,
+    theme_policy,
+    uncertainty,
+)
 from app.domain.modes import AdmitMode
 from app.domain.segmentation import SegmentPolicy
 from app.services import backbone, candidates, ranking
@@ -16,7 +26,7 @@ CONSTANTS = (
     theme_policy.CALIBRATED,
     ranking.POLICIES,
     (candidates.POOL, candidates.COMPARED, ranking.LOADED, backbone.BACKBONE),
-    (selection.DEFAULT, paper_selection.DEFAULT, norlift.DEFAULT),
+    (selection.DEFAULT, brevity.DEFAULT, paper_selection.DEFAULT, norlift.DEFAULT),
     (uncertainty.DEFAULT, expansion.EVIDENCE, expansion.MODEL),
     (answers.DEFAULT, confidence.WITH_VECTORS, confidence.WITHOUT_VECTORS),
 )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from app.domain.brevity import ANY_LENGTH, BrevityPolicy, brief
 from app.domain.errors import InvalidInput, ProviderFault, Unavailable
 from app.domain.expansion import EvidenceGate, Measure, Opened
 from app.domain.levels import Level
@@ -14,19 +15,24 @@ from app.services.gating import GateLimits, ModelGate
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one question may be handed: tokens, items in all, and items of a level."""
+    """What one question may be handed: tokens, items in all, items of a level, and how long a statement may be."""
 
     max_tokens: int
     top_k: int
     per_level: Mapping[Level, int]
+    brevity: BrevityPolicy = ANY_LENGTH
 
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """`items` are handed out, by falling score; `offered` had come as far as the gate."""
+    """`items` are handed out, by falling score; `offered` had come as far as the gate.
+
+    `spelled_out` are statements that stood back for the messages they rest on.
+    """
 
     items: tuple[Item, ...]
     offered: tuple[Item, ...]
+    spelled_out: tuple[Item, ...]
     opened: Opened
 
 
@@ -56,8 +62,12 @@ class Expansion:
     async def expand(
         self, question: Question, items: Sequence[Item], limits: Limits, measure: Measure, bounds: GateLimits
     ) -> Expanded:
-        """What of the items is handed out. For another measure than `off` their scores are calibrated, in 0–1."""
-        offered = _offered(items, limits)
+        """What of the items is handed out. For another measure than `off` their scores are calibrated, in 0–1.
+
+        A model opens items beside the statements, so it starts from all of them.
+        """
+        worth = items if measure is Measure.MODEL else brief(items, limits.brevity)
+        offered = _offered(worth, limits)
         if measure is Measure.MODEL and self.model is not None and offered:
             chosen, opened = await self.model.open(question, offered, limits.max_tokens, bounds)
         elif measure is Measure.OFF:
@@ -66,7 +76,9 @@ class Expansion:
             gate = EvidenceGate(Reader(question, offered), offered)
             chosen = pack(offered, limits.max_tokens, gate=gate)
             opened = Opened(Measure.EVIDENCE, tuple(gate.tests))
-        return Expanded(tuple(chosen[: limits.top_k]), tuple(offered), opened)
+        left = {id(item) for item in worth}
+        spelled_out = tuple(item for item in items if id(item) not in left)
+        return Expanded(tuple(chosen[: limits.top_k]), tuple(offered), spelled_out, opened)
 
 
 def _offered(items: Sequence[Item], limits: Limits) -> list[Item]:

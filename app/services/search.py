@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from app.domain.brevity import ANY_LENGTH, BrevityPolicy
+from app.domain.brevity import DEFAULT as BREVITY
 from app.domain.errors import Conflict, Unavailable
 from app.domain.expansion import Measure, Opened
 from app.domain.filters import Filter
@@ -111,6 +113,7 @@ class ReadPolicy:
     fusion: Mapping[Level, FusionPolicy] = field(default_factory=lambda: POLICIES)
     backbone: int = BACKBONE
     selection: SelectionPolicy = SELECTION
+    brevity: BrevityPolicy = BREVITY
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +164,17 @@ class Search:
             gathered = await self.gather(namespace, ask)
             # No connection is held: a language model may be thinking now.
             items = [piece.item for piece in gathered.evidence]
-            limits = Limits(ask.max_tokens, ask.top_k, ask.per_level)
+            limits = Limits(ask.max_tokens, ask.top_k, ask.per_level, self.brevity(ask.strategy))
             expanded = await self.expansion.expand(gathered.question, items, limits, measure, self._bounds(ask))
             async with self.storage.read(namespace) as unit:
                 if unit.namespace.erasures == gathered.erasures:  # else what was erased might be handed out
                     hits = await _hits(unit, gathered.evidence, expanded.items)
                     return _found(ask, gathered, expanded, hits)
         raise overtaken()
+
+    def brevity(self, strategy: Strategy) -> BrevityPolicy:
+        """How short statements have to be beside their messages. The others are there to compare: they hand out all."""
+        return self.policy.brevity if strategy is Strategy.ADAPTIVE else ANY_LENGTH
 
     async def _measure(self, ask: Ask) -> Measure:
         """By which the items are opened. Scores of strategies that are not calibrated say nothing that it could use."""
@@ -273,7 +280,7 @@ def _found(ask: Ask, gathered: Gathered, expanded: Expanded, hits: tuple[Hit, ..
         gathered.pools,
         gathered.scores,
         gathered.considered.get(Level.STATEMENT, {}),
-        [(piece.item.level, piece.item.id) for piece in gathered.evidence],
+        [piece.item for piece in gathered.evidence],
         expanded,
     )
     return Found(

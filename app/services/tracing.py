@@ -26,7 +26,7 @@ class Steps:
     pools: Sequence[Candidates]
     scores: Sequence[Floats]
     considered: Collection[UUID]
-    read: Collection[Key]
+    read: Collection[Item]
     expanded: Expanded
 
 
@@ -41,7 +41,7 @@ def trace(question: Question, steps: Steps) -> Mapping[str, Any]:
             for candidates, values in zip(steps.pools, steps.scores, strict=True)
             for index in np.argsort(-values, kind="stable")[:LOADED]
         ],
-        "representatives": [str(id_) for level, id_ in steps.read if level is Level.STATEMENT],
+        "representatives": [str(item.id) for item in steps.read if item.level is Level.STATEMENT],
         "gate": _gate(steps.expanded.opened),
         "packed": [{"level": item.level.value, "id": str(item.id)} for item in steps.expanded.items],
     }
@@ -80,7 +80,8 @@ def _candidate(candidates: Candidates, index: int, score: float, fates: Mapping[
 def _fates(steps: Steps) -> Mapping[Key, str]:
     """What became of everything that was considered, by the last step that it came to."""
     fates = dict.fromkeys(((Level.STATEMENT, id_) for id_ in steps.considered), "not_representative")
-    fates |= dict.fromkeys(steps.read, "over_count")
+    fates |= dict.fromkeys(map(_key, steps.read), "over_count")
+    fates |= dict.fromkeys(map(_key, steps.expanded.spelled_out), "spelled_out")
     fates |= dict.fromkeys(map(_key, steps.expanded.offered), "passed_over")  # no room, nothing new, or not tested
     fates |= {_key(probe.item): probe.verdict.value for probe in steps.expanded.opened.tests}
     return fates | dict.fromkeys(map(_key, steps.expanded.items), "packed")

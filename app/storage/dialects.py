@@ -67,6 +67,23 @@ def metadata_contains(column: ColumnElement[Any], part: dict[str, Any]) -> Colum
     return json_contains(column, literal(part, JsonDocument))
 
 
+class json_pairs(FunctionElement[Any]):  # noqa: N801  (as above)
+    """The keys of a JSON object with their values, as a table of `key` and `value`."""
+
+    inherit_cache = True
+    name = "json_pairs"
+
+
+@compiles(json_pairs)
+def _sqlite_pairs(element: json_pairs, compiler: SQLCompiler, **kw: Any) -> str:  # noqa: ANN401
+    return f"json_each({compiler.process(element.clauses, **kw)})"
+
+
+@compiles(json_pairs, POSTGRES)
+def _postgres_pairs(element: json_pairs, compiler: SQLCompiler, **kw: Any) -> str:  # noqa: ANN401
+    return f"json_each_text({compiler.process(element.clauses, **kw)})"
+
+
 class unindexed(FunctionElement[Any]):  # noqa: N801  (as above)
     """A column whose index SQLite must not choose to group by: it would walk through a whole level for a few rows.
 

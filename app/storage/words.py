@@ -8,25 +8,24 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from sqlalchemy import (
+    JSON,
     Float,
     FromClause,
     Select,
-    String,
     cast,
-    column,
     delete,
     exists,
     func,
     insert,
+    literal,
     select,
     true,
     update,
-    values,
 )
 
 from app.domain.bm25 import Formula, formula
 from app.domain.levels import Level
-from app.storage.dialects import unindexed
+from app.storage.dialects import json_pairs, unindexed
 from app.storage.filters import Within
 from app.storage.repository import IN_LIMIT, Repository
 from app.storage.tables import postings, word_statistics
@@ -167,14 +166,14 @@ class WordRepository(Repository):
 
     def _scored(self, level: Level, asked: Formula) -> Select[Any]:
         """Each item that has any of the words with its BM25."""
-        weighed = values(column("term", String), column("weight", Float), name="asked")
-        weights = weighed.data(sorted(asked.weights.items())).cte("asked")
+        # One document, not a row of parameters a term: whatever their number, it is the same statement, compiled once.
+        weights = json_pairs(literal(dict(asked.weights), JSON())).table_valued("key", "value", name="asked")
         times = cast(postings.c.frequency, Float)
-        gain = weights.c.weight * times / (times + asked.base + asked.slope * postings.c.length)
+        damping = times + asked.base + asked.slope * postings.c.length
         item = unindexed(postings.c.item_id)
         return (
-            select(item.label("item_id"), func.sum(gain).label("score"))
-            .select_from(weights.join(postings, postings.c.term == weights.c.term))
+            select(item.label("item_id"), func.sum(cast(weights.c.value, Float) * times / damping).label("score"))
+            .select_from(weights.join(postings, postings.c.term == weights.c.key))
             .where(self._own(postings), postings.c.level == level.value)
             .group_by(item)
         )

@@ -29,6 +29,7 @@ from app.domain.records import Origin, Statement
 from app.domain.text import terms
 from app.evaluation.metrics import percentile
 from app.evaluation.terminal import progress
+from app.main import keep_what_is_loaded
 from app.services.search import Ask, Strategy
 from app.settings import Settings
 from app.storage.repository import new_id
@@ -39,10 +40,10 @@ from tests.servers import new_database
 DIMENSION = 384  # MiniLM's
 VOCABULARY = 20_000
 WORDS = 20  # of a message
-SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprt" for vowel in "aou"]
 ASKED = 5  # words of a question
 EPISODE = 20  # messages
 BATCH = 1000  # messages of one transaction
+SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprt" for vowel in "aou"]
 STRATEGIES = (Strategy.ADAPTIVE, Strategy.HYBRID, Strategy.BM25, Strategy.VECTOR)
 BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
 MADE = MadeBy("benchmark", "1")
@@ -175,6 +176,7 @@ async def _service(url: str) -> AsyncIterator[Container]:
         _env_file=None, database_url=url, embedder=f"scripted:{DIMENSION}", worker="off", log_level="warning"
     )
     async with build(settings) as container:
+        keep_what_is_loaded()
         yield container
 
 

@@ -81,7 +81,7 @@ async def _rows(search: Search, setup: Setup, case: "Case", budgets: Sequence[in
     items = [piece.item for piece in gathered.evidence]
     rows = []
     for budget in budgets:
-        limits = Limits(budget, TOP_K, {})
+        limits = Limits(budget, TOP_K, {}, search.brevity(setup.strategy))
         expanded = await search.expansion.expand(
             gathered.question, items, limits, search.policy.gate, search.policy.bounds
         )

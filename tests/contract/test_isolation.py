@@ -19,8 +19,7 @@ FILTERED_ELSEWHERE = {
     ("app/storage/jobs.py", "known_keys"): "selects from `ranked`, which is filtered",
     ("app/storage/messages.py", "speakers"): "selects from the CTE `names`, whose parts are filtered",
     ("app/storage/words.py", "spread"): "`asked` and `same` are filtered, and nothing else is read",
-    ("app/storage/words.py", "_rows"): "`matches`, made in `lookup`, begins with the filter",
-    ("app/storage/words.py", "_containing"): "the same",
+    ("app/storage/words.py", "best"): "selects from the CTE `scored`, made in `_scored`, which is filtered",
 }
 MEMORY = {table.name for table in metadata.sorted_tables} - {table.name for table in WITHOUT_MEMORY} - {"jobs"}
 TABLES = re.compile(rf"(?:FROM|JOIN|UPDATE|,) ({'|'.join(sorted(MEMORY))})(?: AS (\w+))?(?=[ \n,)]|$)")
