@@ -97,10 +97,13 @@ async def gather(unit: ReadUnit, level: Level, question: Question, asked: Asked 
     formula = await unit.words.formula(level, _asked(question))
     found = await unit.words.best(level, formula, POOL, matching)
     where = await _places(unit, level, dict.fromkeys([*nearest.similarities, *found.scores]))
+    # Only neighbours of messages can be beside what was asked for; else a list that is not full holds all there is.
+    may_be_outside = level is Level.MESSAGE and matching is not None
     cosines, words = dict(nearest.similarities), dict(found.scores)
-    if vector is not None:
+    if vector is not None and (may_be_outside or len(cosines) == POOL):
         cosines |= await unit.embeddings.similarities(level, vector, where.keys() - cosines)
-    words |= await unit.words.scores(level, formula, where.keys() - words)
+    if may_be_outside or len(words) == POOL:
+        words |= await unit.words.scores(level, formula, where.keys() - words)
     candidates = Candidates(
         level,
         tuple(where),

@@ -33,7 +33,8 @@ async def load(unit: ReadUnit, best: Best) -> Sequence[Evidence]:
     pieces += await _messages(unit, best.get(Level.MESSAGE, {}))
     pieces += await _statements(unit, best.get(Level.STATEMENT, {}))
     pieces += await _episodes(unit, best.get(Level.EPISODE, {}))
-    pieces += await _themes(unit, best.get(Level.THEME, {}))
+    if Level.THEME in best:
+        pieces += await _themes(unit, best[Level.THEME])
     return pieces
 
 

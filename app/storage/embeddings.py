@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 import numpy as np
-from sqlalchemy import ColumnElement, FromClause, Select, Table, delete, func, insert, select
+from sqlalchemy import ColumnElement, Select, Table, delete, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.ids import NamespaceId
@@ -86,38 +86,28 @@ class EmbeddingRepository(Repository):
 
         `within` limits the matches to items of a joined table.
         """
-        best = self._best(level, query).cte("best")
+        scored = self._scored(level, query).cte("scored")
         spread = select(
             func.count().label("known"),
-            func.avg(best.c.closeness).label("mean"),
-            func.avg(best.c.closeness * best.c.closeness).label("square"),
-        ).cte("spread")
-        joined: FromClause = best.join(spread, spread.c.known > 0)
-        matches = select(best.c.item_id, best.c.closeness, spread.c.known, spread.c.mean, spread.c.square)
-        if within is not None:
-            table, condition = within
-            same = (table.c.namespace_id == self._namespace) & (table.c.id == best.c.item_id)
-            joined = joined.join(table, same)
-            matches = matches.where(condition)
-        ordered = matches.select_from(joined).order_by(best.c.closeness.desc(), best.c.item_id).limit(limit)
-        rows = (await self._connection.execute(ordered)).all()
-        if not rows:
+            func.avg(scored.c.score).label("mean"),
+            func.avg(scored.c.score * scored.c.score).label("square"),
+        ).select_from(scored)
+        best = self._best_beside(spread.cte(), scored, limit, within)
+        rows = (await self._connection.execute(best)).all()
+        known = rows[0].known
+        if not known:
             return Nearest({}, 0.0, 0.0, 0)
         mean, square = float(rows[0].mean), float(rows[0].square)
-        return Nearest(
-            {row.item_id: float(row.closeness) for row in rows},
-            mean,
-            math.sqrt(max(square - mean * mean, 0.0)),
-            rows[0].known,
-        )
+        similarities = {row.item_id: float(row.score) for row in rows if row.item_id is not None}
+        return Nearest(similarities, mean, math.sqrt(max(square - mean * mean, 0.0)), known)
 
     async def similarities(self, level: Level, query: Vector, ids: Iterable[UUID]) -> Mapping[UUID, float]:
         """Cosine similarity of these items with `query`; items without a vector are left out."""
         wanted = sorted(set(ids))
         found: dict[UUID, float] = {}
         for start in range(0, len(wanted), IN_LIMIT):
-            chunk = self._best(level, query).where(embeddings.c.item_id.in_(wanted[start : start + IN_LIMIT]))
-            found |= {row.item_id: float(row.closeness) for row in await self._connection.execute(chunk)}
+            chunk = self._scored(level, query).where(embeddings.c.item_id.in_(wanted[start : start + IN_LIMIT]))
+            found |= {row.item_id: float(row.score) for row in await self._connection.execute(chunk)}
         return found
 
     async def vectors(self, level: Level, ids: Iterable[UUID]) -> Mapping[UUID, Vector]:
@@ -176,10 +166,11 @@ class EmbeddingRepository(Repository):
                 return True
         return False
 
-    def _best(self, level: Level, query: Vector) -> Select[Any]:
-        closeness = func.max(similarity(embeddings.c.vector, query)).label("closeness")
+    def _scored(self, level: Level, query: Vector) -> Select[Any]:
+        """Each item with its similarity, that of its best part."""
+        score = func.max(similarity(embeddings.c.vector, query)).label("score")
         return (
-            select(embeddings.c.item_id, closeness)
+            select(embeddings.c.item_id, score)
             .where(self._own(embeddings), embeddings.c.level == level.value)
             .group_by(embeddings.c.item_id)
         )

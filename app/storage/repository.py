@@ -3,11 +3,12 @@
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Table
+from sqlalchemy import CTE, ColumnElement, Select, Table, select, true
 from sqlalchemy.ext.asyncio import AsyncConnection
 from uuid_utils import compat
 
 from app.domain.ids import NamespaceId
+from app.storage.filters import Within
 
 IN_LIMIT = 500  # ids in one IN (…): well below every driver's parameter limit
 
@@ -33,3 +34,17 @@ class Repository:
     def _row(self, **values: Any) -> dict[str, Any]:  # noqa: ANN401
         """Values of a new row of this namespace."""
         return {"namespace_id": self._namespace, **values}
+
+    def _best_beside(self, spread: CTE, scored: CTE, limit: int, within: Within | None) -> Select[Any]:
+        """The `limit` best of `scored` (item_id, score) that meet `within`, each beside the one row of `spread`.
+
+        Where none is left, that row stands alone, and `item_id` is null.
+        """
+        kept = select(scored.c.item_id, scored.c.score)
+        if within is not None:
+            table, condition = within
+            same = (table.c.namespace_id == self._namespace) & (table.c.id == scored.c.item_id)
+            kept = kept.select_from(scored.join(table, same)).where(condition)
+        best = kept.order_by(scored.c.score.desc(), scored.c.item_id).limit(limit).subquery("kept")
+        joined = select(best, spread).select_from(spread.outerjoin(best, true()))
+        return joined.order_by(best.c.score.desc(), best.c.item_id)

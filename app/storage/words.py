@@ -10,7 +10,6 @@ from uuid import UUID
 from sqlalchemy import (
     JSON,
     Float,
-    FromClause,
     Select,
     cast,
     delete,
@@ -19,7 +18,6 @@ from sqlalchemy import (
     insert,
     literal,
     select,
-    true,
     update,
 )
 
@@ -89,19 +87,12 @@ class WordRepository(Repository):
         if not asked.weights:
             return Matches({}, 0.0, 0.0, count)
         scored = self._scored(level, asked).cte("scored")
-        spread = select(
-            func.sum(scored.c.score).label("total"), func.sum(scored.c.score * scored.c.score).label("squares")
-        ).cte("spread")
-        joined: FromClause = scored.join(spread, true())
-        matches = select(scored.c.item_id, scored.c.score, spread.c.total, spread.c.squares)
-        if within is not None:
-            table, condition = within
-            joined = joined.join(table, (table.c.namespace_id == self._namespace) & (table.c.id == scored.c.item_id))
-            matches = matches.where(condition)
-        ordered = matches.select_from(joined).order_by(scored.c.score.desc(), scored.c.item_id).limit(limit)
-        rows = (await self._connection.execute(ordered)).all()
-        mean, square = (rows[0].total / count, rows[0].squares / count) if rows else (0.0, 0.0)
-        scores = {row.item_id: row.score for row in rows}
+        total, squares = func.sum(scored.c.score), func.sum(scored.c.score * scored.c.score)
+        spread = select(func.coalesce(total, 0.0).label("total"), func.coalesce(squares, 0.0).label("squares")).cte()
+        query = self._best_beside(spread, scored, limit, within)
+        rows = (await self._connection.execute(query)).all()
+        mean, square = rows[0].total / count, rows[0].squares / count
+        scores = {row.item_id: row.score for row in rows if row.item_id is not None}
         return Matches(scores, mean, math.sqrt(max(square - mean * mean, 0.0)), count)
 
     async def scores(self, level: Level, asked: Formula, items: Iterable[UUID]) -> Mapping[UUID, float]:

@@ -15,11 +15,12 @@ ACROSS_NAMESPACES = {"app/storage/namespaces.py", "app/storage/unit_of_work.py"}
 AT_A_TERMINAL = {"app/storage/seeking.py"}  # `xmemory doctor --find`: whoever has the database's password
 OF_NO_NAMESPACE = {"app/storage/keys.py", "app/storage/audit.py"}  # see below: they know no table of memory
 FILTERED_ELSEWHERE = {
-    ("app/storage/embeddings.py", "nearest"): "selects from the CTE of `_best`, which is filtered",
     ("app/storage/jobs.py", "known_keys"): "selects from `ranked`, which is filtered",
     ("app/storage/messages.py", "speakers"): "selects from the CTE `names`, whose parts are filtered",
     ("app/storage/words.py", "spread"): "`asked` and `same` are filtered, and nothing else is read",
     ("app/storage/words.py", "best"): "selects from the CTE `scored`, made in `_scored`, which is filtered",
+    ("app/storage/embeddings.py", "nearest"): "the same",
+    ("app/storage/repository.py", "_best_beside"): "the same; what it joins is of this namespace",
 }
 MEMORY = {table.name for table in metadata.sorted_tables} - {table.name for table in WITHOUT_MEMORY} - {"jobs"}
 TABLES = re.compile(rf"(?:FROM|JOIN|UPDATE|,) ({'|'.join(sorted(MEMORY))})(?: AS (\w+))?(?=[ \n,)]|$)")
@@ -100,6 +101,11 @@ def test_the_directory_reads_of_memory_only_whose_it_is() -> None:
     assert found == []
 
 
+def _family(node: ast.stmt) -> set[str]:
+    """A class's name and its bases'; nothing for what is no class."""
+    return {node.name, *map(ast.unparse, node.bases)} if isinstance(node, ast.ClassDef) else set()
+
+
 def test_only_repositories_ask_for_memory() -> None:
     """Each is made for one namespace; no function beside them has a way to ask without one."""
     found = [
@@ -107,7 +113,7 @@ def test_only_repositories_ask_for_memory() -> None:
         for path, tree in trees("app/storage").items()
         if path not in ACROSS_NAMESPACES | OF_NO_NAMESPACE | AT_A_TERMINAL | {"app/storage/gauges.py"}  # counts
         for node in tree.body
-        if any(_queries(node)) and "Repository" not in {ast.unparse(base) for base in getattr(node, "bases", [])}
+        if any(_queries(node)) and "Repository" not in _family(node)
     ]
     assert found == []
 

@@ -206,6 +206,25 @@ async def test_filters_are_exact_for_what_only_vectors_find(api: Api, ada: str) 
             assert {item["messages"][0]["sequence"] for item in found["items"]} == {301, 302}, strategy
 
 
+async def test_what_a_limit_leaves_out_still_speaks_for_its_neighbours(api: Api, ada: str) -> None:
+    """A score means the same whatever was filtered: a reply is found by the question before it, and by all signals."""
+    said = (("Where does Minka the cat sleep?", {}), ("On the piano.", {"kept": True}), ("Whales are large.", {}))
+    messages = [
+        {"role": "user", "content": content, "metadata": metadata, "occurred_at": later(number)}
+        for number, (content, metadata) in enumerate(said)
+    ]
+    assert (await api.post(messages_path(ada), json={"messages": messages})).status_code == 202
+    await api.settle(ada)
+    asked = {"levels": ["message"], "explain": True}
+    every = (await search(api, ada, "Minka the cat", **asked))["trace"]["candidates"]
+    found = await search(api, ada, "Minka the cat", metadata={"kept": True}, **asked)
+    assert [item["text"] for item in found["items"]] == ["User: On the piano."]
+    signals = ("cosine", "words", "score")
+    few = {one["id"]: [one[name] for name in signals] for one in found["trace"]["candidates"]}
+    assert few == {one["id"]: [one[name] for name in signals] for one in every}
+    assert {one["fate"] for one in found["trace"]["candidates"]} == {"packed", "filtered"}
+
+
 async def test_limits_hold_for_every_level(api: Api, ada: str) -> None:
     for day, content in (("2026-03-02", "I moved to Lisbon."), ("2026-05-02", "I moved to Madrid.")):
         await api.say(ada, content, occurred_at=f"{day}T10:00:00Z", metadata={"day": day})
