@@ -3,6 +3,7 @@
 from tests.benchmarks.break_type import one
 
 GATE, ANSWERING, STREAMS = "integration/test_gate.py", "integration/test_answer.py", "integration/test_answer_stream.py"
+SEARCHES = "integration/test_search.py"
 VERDICTS, EXPANSION = "app/domain/verdicts.py", "app/domain/expansion.py"
 
 THE_READER = (
@@ -41,6 +42,27 @@ THE_READER = (
         "                if unit.namespace.erasures == answered.found.erasures:",
         "                if True:",
         f"{GATE}::test_what_is_deleted_while_a_model_answers_is_not_told",
+    ),
+    one(
+        "statements are handed out beside messages as short",
+        "app/services/expansion.py",
+        "        worth = items if measure is Measure.MODEL else brief(items, limits.brevity)",
+        "        worth = items",
+        f"{SEARCHES}::test_the_trace_tells_what_led_to_the_choice",
+    ),
+    one(
+        "what a filter leaves out tells nothing of its neighbours",
+        "app/services/candidates.py",
+        "    may_be_outside = level is Level.MESSAGE and matching is not None",
+        "    may_be_outside = False",
+        f"{SEARCHES}::test_what_a_limit_leaves_out_still_speaks_for_its_neighbours",
+    ),
+    one(
+        "where a filter leaves nothing, a level is taken for empty",
+        "app/storage/repository.py",
+        "spread.outerjoin(best, true())",
+        "spread.join(best, true())",
+        f"{SEARCHES}::test_what_a_limit_leaves_out_still_speaks_for_its_neighbours",
     ),
     one(
         "how the words are met counts for nothing",

@@ -19,7 +19,7 @@ from tests.conftest import WAIT
 from tests.e2e.processes import Member
 
 NAMES = ("ada", "ben", "eve")
-EACH = 45  # messages of a namespace: several turns of work
+EACH = 24  # messages of a namespace: several turns of work
 
 
 def content(number: int) -> str:
@@ -177,4 +177,4 @@ async def test_from_384_to_1024_to_3072_dimensions(database_url: str, tmp_path: 
     await is_read_meanwhile(database_url, log, {"EMBEDDER": "scripted:1024", "EMBEDDER_NEXT": "scripted:3072"})
     await assert_sound(database_url, 3072, "scripted:3072")
     async with served(database_url, log, EMBEDDER="scripted:3072") as (_, client):
-        await finds(client, "eve", 42, "adaptive")
+        await finds(client, "eve", EACH - 2, "adaptive")
