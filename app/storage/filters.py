@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, FromClause, and_, exists, or_, true
 
@@ -11,19 +11,24 @@ from app.domain.levels import Level
 from app.storage.dialects import metadata_contains
 from app.storage.tables import citations, episodes, messages, statements, themes
 
-Within = tuple[FromClause, ColumnElement[bool]]
-"""A level's table and the condition on its rows."""
+
+class Within(NamedTuple):
+    """A level's table, the condition on its rows, and whether nearly all of them meet it."""
+
+    table: FromClause
+    condition: ColumnElement[bool]
+    nearly_all: bool = False
 
 
 def within(level: Level, limits: Filter) -> Within | None:
     """What a level's items must meet; None if anything goes. Statements must always be current (or as they were)."""
     if level is Level.STATEMENT:
-        return statements, _statements(limits)
+        return Within(statements, _statements(limits), nearly_all=limits.is_empty)
     if limits.is_empty:
         return None
     if level is Level.MESSAGE:
-        return messages, _messages(limits)
-    return (episodes, _episodes(limits)) if level is Level.EPISODE else (themes, _themes(limits))
+        return Within(messages, _messages(limits))
+    return Within(episodes, _episodes(limits)) if level is Level.EPISODE else Within(themes, _themes(limits))
 
 
 def _messages(limits: Filter) -> ColumnElement[bool]:

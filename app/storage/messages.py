@@ -314,10 +314,10 @@ class MessageRepository(Repository):
     async def matching(self, ids: Iterable[MessageId], limits: Filter) -> set[MessageId]:
         """Which of these messages meet the limits."""
         wanted = set(ids)
-        condition = within(Level.MESSAGE, limits)
-        if condition is None:
+        met = within(Level.MESSAGE, limits)
+        if met is None:
             return wanted
-        query = select(messages.c.id).where(self._own(messages), condition[1])
+        query = select(messages.c.id).where(self._own(messages), met.condition)
         ordered = sorted(wanted)
         found: set[MessageId] = set()
         for start in range(0, len(ordered), IN_LIMIT):

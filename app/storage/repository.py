@@ -40,11 +40,22 @@ class Repository:
 
         Where none is left, that row stands alone, and `item_id` is null.
         """
-        kept = select(scored.c.item_id, scored.c.score)
-        if within is not None:
-            table, condition = within
-            same = (table.c.namespace_id == self._namespace) & (table.c.id == scored.c.item_id)
-            kept = kept.select_from(scored.join(table, same)).where(condition)
-        best = kept.order_by(scored.c.score.desc(), scored.c.item_id).limit(limit).subquery("kept")
-        joined = select(best, spread).select_from(spread.outerjoin(best, true()))
-        return joined.order_by(best.c.score.desc(), best.c.item_id)
+        every = select(scored.c.item_id, scored.c.score).order_by(scored.c.score.desc(), scored.c.item_id)
+        kept = (every if within is None else self._meeting(scored, every, within)).limit(limit).subquery("kept")
+        joined = select(kept, spread).select_from(spread.outerjoin(kept, true()))
+        return joined.order_by(kept.c.score.desc(), kept.c.item_id)
+
+    def _meeting(self, scored: CTE, every: Select[Any], within: Within) -> Select[Any]:
+        """Those items of `every`, which is `scored` in order, that meet `within`.
+
+        Where nearly all do, each is looked up in turn, until there are enough. A join is over all of them; and where
+        the database has no statistics yet, as of a namespace that has just come in, it took every pair of an item and
+        a row: 63 ms for 1,000 items, and a hundred times as much for 10,000.
+        """
+        table, condition = within.table, within.condition
+        if not within.nearly_all:
+            own = (table.c.namespace_id == self._namespace) & (table.c.id == scored.c.item_id)
+            return every.join_from(scored, table, own).where(condition)
+        ordered = every.offset(0).subquery("ordered")  # no limit of its own, and yet in this order
+        row = (table.c.namespace_id == self._namespace) & (table.c.id == ordered.c.item_id)
+        return select(ordered).where(select(condition).where(row).correlate(ordered).scalar_subquery())

@@ -62,7 +62,7 @@ class ThemeRepository(Repository):
         if without is not None:
             query = query.where(themes.c.id != without)
         if within is not None:
-            query = query.where(within[1])
+            query = query.where(within.condition)
         rows = await self._connection.execute(query.order_by(closeness.desc(), themes.c.id).limit(limit))
         return [(ThemeId(row[0]), float(row[1])) for row in rows]
 

@@ -60,8 +60,8 @@ THE_READER = (
     one(
         "where a filter leaves nothing, a level is taken for empty",
         "app/storage/repository.py",
-        "spread.outerjoin(best, true())",
-        "spread.join(best, true())",
+        "spread.outerjoin(kept, true())",
+        "spread.join(kept, true())",
         f"{SEARCHES}::test_what_a_limit_leaves_out_still_speaks_for_its_neighbours",
     ),
     one(

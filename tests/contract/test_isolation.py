@@ -20,7 +20,8 @@ FILTERED_ELSEWHERE = {
     ("app/storage/words.py", "spread"): "`asked` and `same` are filtered, and nothing else is read",
     ("app/storage/words.py", "best"): "selects from the CTE `scored`, made in `_scored`, which is filtered",
     ("app/storage/embeddings.py", "nearest"): "the same",
-    ("app/storage/repository.py", "_best_beside"): "the same; what it joins is of this namespace",
+    ("app/storage/repository.py", "_best_beside"): "the same",
+    ("app/storage/repository.py", "_meeting"): "the same; what it joins or looks up is of this namespace",
 }
 MEMORY = {table.name for table in metadata.sorted_tables} - {table.name for table in WITHOUT_MEMORY} - {"jobs"}
 TABLES = re.compile(rf"(?:FROM|JOIN|UPDATE|,) ({'|'.join(sorted(MEMORY))})(?: AS (\w+))?(?=[ \n,)]|$)")
