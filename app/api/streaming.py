@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any
 
 from fastapi.responses import StreamingResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from app.api.presence import Client
 from app.api.problems import of_error, tell_unexpected
@@ -41,10 +41,19 @@ class _Events(StreamingResponse):
         self._after, self._last = after, last
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send them."""
+        """Send them. What is cut before it has begun is left to whoever answers for that."""
+        begun = False
+
+        async def watch(message: Message) -> None:
+            nonlocal begun
+            await send(message)
+            begun = True
+
         try:
-            await super().__call__(scope, receive, send)
+            await super().__call__(scope, receive, watch)
         except asyncio.CancelledError:
+            if not begun:
+                raise
             await send({"type": "http.response.body", "body": self._last(), "more_body": False})
         finally:
             await self._after()

@@ -1,8 +1,9 @@
 """Server-sent events of an answer that is being made."""
 
 import asyncio
+import contextlib
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, MutableMapping
 from typing import Any
 from uuid import uuid4
 
@@ -103,3 +104,28 @@ async def test_an_error_before_the_evidence_is_raised() -> None:
 
     with pytest.raises(NotFound):
         await AnswerStream(client(Watched(), asyncio.Event())).follow(answering())
+
+
+@pytest.mark.parametrize("heads", [0, 1], ids=["before its head", "after its head"])
+async def test_a_stream_that_is_cut_tells_so_only_where_it_has_begun(heads: int) -> None:
+    tried: list[str] = []
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        tried.append(message["type"])
+        if len(tried) == heads + 1:
+            raise asyncio.CancelledError
+
+    async def receive() -> dict[str, Any]:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def answering(listener: Listener) -> Answered:
+        listener.said("Orsk")
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    response = await begun(answering, Watched(), asyncio.Event())
+    with contextlib.suppress(asyncio.CancelledError):
+        await response({"type": "http", "asgi": {"spec_version": "2.4"}}, receive, send)
+    # The last one, where there is any, says why it ended.
+    assert tried == ["http.response.start", "http.response.body", "http.response.body"][: 1 if heads == 0 else 3]
