@@ -29,7 +29,7 @@ def brief(
 ) -> Sequence[Item]:
     """The items, in their order, without the statements that are hardly shorter than the messages they rest on.
 
-    A statement stays if any message it rests on is not among the items.
+    A statement stays if any message it rests on is not among the items, or if it corrects them.
     """
     given = list(items)
     if policy.share == math.inf:
@@ -37,7 +37,7 @@ def brief(
     said = {message: item.text for item in given if item.level is Level.MESSAGE for message in item.messages}
 
     def is_long(item: Item) -> bool:
-        if item.level is not Level.STATEMENT or any(message not in said for message in item.messages):
+        if item.level is not Level.STATEMENT or item.corrects or any(message not in said for message in item.messages):
             return False
         return count(item.text) > policy.share * sum(count(said[message]) for message in item.messages)
 

@@ -31,7 +31,8 @@ class Item:
     """A piece of evidence that may be packed.
 
     `messages` are those whose words `text` carries: none for a theme or an unopened episode. `order` is the
-    sequence of the first message it rests on; `score` lies in 0–1.
+    sequence of the first message it rests on; `score` lies in 0–1. `corrects`: somebody put it in the place of what
+    its messages say, so it is handed out beside them.
     """
 
     level: Level
@@ -43,6 +44,7 @@ class Item:
     order: int
     messages: tuple[MessageId, ...] = ()
     theme: ThemeId | None = None
+    corrects: bool = False
 
 
 Gate: TypeAlias = Callable[[Item, int], bool]
@@ -141,6 +143,7 @@ class _Packed:
             for key, old in resting.items()
             if key in self.items
             and old.level is Level.STATEMENT
+            and not old.corrects
             and all(id in self.whole or id in item.messages for id in old.messages)
         ]
 
@@ -151,7 +154,7 @@ class _Packed:
         if not item.messages:
             return False
         if item.level is not Level.MESSAGE:
-            return self.whole.issuperset(item.messages)
+            return not item.corrects and self.whole.issuperset(item.messages)
         carried = self.resting.get(item.messages[0], [])
         said = {word for other in carried for word in content_words(other.text)}
         return bool(carried) and said.issuperset(content_words(item.text))

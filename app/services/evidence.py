@@ -10,7 +10,7 @@ from app.domain.levels import Level
 from app.domain.messages import Message, render
 from app.domain.packing import Item
 from app.domain.recalled import own_words
-from app.domain.records import Statement
+from app.domain.records import Origin, Statement
 from app.services.ranking import Best
 from app.storage.unit_of_work import ReadUnit
 
@@ -81,6 +81,7 @@ def _of_statement(statement: Statement, cited: tuple[Message, ...], score: float
         order=first.sequence,
         messages=statement.messages,
         theme=statement.theme,
+        corrects=statement.origin is Origin.USER,
     )
     return Evidence(item, cited, statement.id, statement.valid_from, statement.valid_to)
 

@@ -51,6 +51,13 @@ THE_READER = (
         f"{SEARCHES}::test_the_trace_tells_what_led_to_the_choice",
     ),
     one(
+        "a message takes the place of what corrects it",
+        "app/services/evidence.py",
+        "        corrects=statement.origin is Origin.USER,",
+        "        corrects=False,",
+        "integration/test_editing.py::test_a_correction_is_handed_out_beside_what_it_corrects",
+    ),
+    one(
         "what a filter leaves out tells nothing of its neighbours",
         "app/services/candidates.py",
         "    may_be_outside = level is Level.MESSAGE and matching is not None",

@@ -47,6 +47,19 @@ async def test_the_newest_event_holds_and_the_past_stays_readable(api: Api, ada:
         assert [version["id"] for version in history] == [velmar["id"], nordhagen["id"], quillhaven["id"]]
 
 
+async def test_a_correction_is_handed_out_beside_what_it_corrects(api: Api, ada: str) -> None:
+    """The message stays as it was said; without the correction beside it, the old word would be the last one."""
+    await tell(api, ada, "My sister Ines is allergic to peanuts.", "2023-06-02")
+    [told] = await statements(api, ada)
+    right = "Ines, the sister of Ada, is allergic to walnuts and not to peanuts."
+    await api.patch(f"/v1/namespaces/{ada}/statements/{told['id']}", json={"text": right})
+    await api.settle(ada)
+    for more in ({}, {"gate": "off"}, {"strategy": "hybrid"}):
+        body = {"query": "What is Ines allergic to?", "levels": ["statement", "message"], **more}
+        found = (await api.post(f"/v1/namespaces/{ada}/search", json=body)).json()
+        assert {item["text"] for item in found["items"]} == {right, "Ada: My sister Ines is allergic to peanuts."}
+
+
 @pytest.mark.parametrize(
     ("as_of", "homes"),
     [

@@ -43,6 +43,16 @@ def test_the_context_is_in_time_order_with_each_date_once() -> None:
     assert render_context([]) == ""
 
 
+def test_a_correction_stands_beside_the_message_that_it_corrects() -> None:
+    said, right = (
+        message(1, "Ann: my cat is grey", 0.4),
+        replace(statement(2, "Ann's cat is black", 0.5, 1), corrects=True),
+    )
+    for first, second in ((0.4, 0.5), (0.5, 0.4)):
+        assert len(pack([replace(said, score=first), replace(right, score=second)], 100)) == 2
+    assert pack([said, replace(right, corrects=False)], 100) == [said]
+
+
 def test_conversations_of_one_day_stay_apart() -> None:
     items = [message(1, "a"), message(2, "x", at=WORK), message(3, "b")]
     assert render_context(items).split("\n") == ["Monday, 8 May 2023", "a", "b", "Monday, 8 May 2023", "x"]
