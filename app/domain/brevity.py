@@ -1,7 +1,7 @@
 """Which statements are worth their room beside the messages they rest on.
 
 A statement cut out of a short message, or one that retells it, takes nearly the room of the message and has fewer of
-its words. It pays where it is much shorter; or where its messages were not found.
+its words. It pays where it is much shorter; or where its messages were not found, or have no room.
 """
 
 import math
@@ -25,20 +25,21 @@ ANY_LENGTH = BrevityPolicy(share=math.inf)
 
 
 def brief(
-    items: Iterable[Item], policy: BrevityPolicy = DEFAULT, count: Callable[[str], int] = count_tokens
+    items: Iterable[Item],
+    beside: Iterable[Item],
+    policy: BrevityPolicy = DEFAULT,
+    count: Callable[[str], int] = count_tokens,
 ) -> Sequence[Item]:
     """The items, in their order, without the statements that are hardly shorter than the messages they rest on.
 
-    A statement stays if any message it rests on is not among the items, or if it corrects them.
+    `beside` are the items that can be handed out. A statement stays if any message it rests on is not among them, or
+    if it corrects them.
     """
-    given = list(items)
-    if policy.share == math.inf:
-        return given
-    said = {message: item.text for item in given if item.level is Level.MESSAGE for message in item.messages}
+    said = {message: item.text for item in beside if item.level is Level.MESSAGE for message in item.messages}
 
     def is_long(item: Item) -> bool:
         if item.level is not Level.STATEMENT or item.corrects or any(message not in said for message in item.messages):
             return False
         return count(item.text) > policy.share * sum(count(said[message]) for message in item.messages)
 
-    return [item for item in given if not is_long(item)]
+    return [item for item in items if not is_long(item)]

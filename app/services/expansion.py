@@ -1,14 +1,15 @@
 """Expansion: from what was found to what is handed out, past the gate and within the budget."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.domain.brevity import ANY_LENGTH, BrevityPolicy, brief
 from app.domain.errors import InvalidInput, ProviderFault, Unavailable
 from app.domain.expansion import EvidenceGate, Measure, Opened
 from app.domain.levels import Level
-from app.domain.packing import LEVELS, Item, pack
+from app.domain.packing import LEVELS, Item, pack, render_context
 from app.domain.questions import Question
+from app.domain.text import count_tokens
 from app.domain.uncertainty import Reader
 from app.services.gating import GateLimits, ModelGate
 
@@ -66,7 +67,7 @@ class Expansion:
 
         A model opens items beside the statements, so it starts from all of them.
         """
-        worth = items if measure is Measure.MODEL else brief(items, limits.brevity)
+        worth = items if measure is Measure.MODEL else brief(items, _fitting(items, limits), limits.brevity)
         offered = _offered(worth, limits)
         if measure is Measure.MODEL and self.model is not None and offered:
             chosen, opened = await self.model.open(question, offered, limits.max_tokens, bounds)
@@ -79,6 +80,12 @@ class Expansion:
         left = {id(item) for item in worth}
         spelled_out = tuple(item for item in items if id(item) not in left)
         return Expanded(tuple(chosen[: limits.top_k]), tuple(offered), spelled_out, opened)
+
+
+def _fitting(items: Sequence[Item], limits: Limits) -> Iterator[Item]:
+    """The messages that are wanted, and have room where nothing else is in."""
+    said = (item for item in _offered(items, limits) if item.level is Level.MESSAGE)
+    return (item for item in said if count_tokens(render_context([item])) <= limits.max_tokens)
 
 
 def _offered(items: Sequence[Item], limits: Limits) -> list[Item]:

@@ -46,7 +46,7 @@ THE_READER = (
     one(
         "statements are handed out beside messages as short",
         "app/services/expansion.py",
-        "        worth = items if measure is Measure.MODEL else brief(items, limits.brevity)",
+        "        worth = items if measure is Measure.MODEL else brief(items, _fitting(items, limits), limits.brevity)",
         "        worth = items",
         f"{SEARCHES}::test_the_trace_tells_what_led_to_the_choice",
     ),

@@ -1,16 +1,22 @@
+from collections.abc import Callable, Sequence
 from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.brevity import BrevityPolicy, brief
+from app.domain.brevity import BrevityPolicy
+from app.domain.brevity import brief as brief_beside
 from app.domain.levels import Level
 from app.domain.packing import Item
 from tests.unit.test_packing import message, statement
 
 LONG = "Ann: I went to the shelter with my sister on Friday and we came home with a small grey cat named Miso."
 SHORT = "Ann: I love tea."
+
+
+def brief(items: list[Item], policy: BrevityPolicy = BrevityPolicy(), **more: Callable[[str], int]) -> Sequence[Item]:  # noqa: B008
+    return brief_beside(items, items, policy, **more)
 
 
 def test_a_statement_that_is_much_shorter_than_its_message_stays() -> None:
@@ -26,6 +32,11 @@ def test_a_statement_as_long_as_its_message_stands_back_for_it() -> None:
 def test_a_statement_whose_message_was_not_found_stays_however_long() -> None:
     items = [message(1, SHORT), statement(2, "Ann loves tea.", 0.9, 3), statement(4, "Ann loves tea.", 0.9, 1, 3)]
     assert brief(items) == items
+
+
+def test_a_statement_whose_message_cannot_be_handed_out_stays() -> None:
+    items = [message(1, SHORT), statement(2, "Ann loves tea.", 0.9, 1)]
+    assert brief_beside(items, items[1:]) == items
 
 
 def test_all_messages_it_rests_on_count() -> None:

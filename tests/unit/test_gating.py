@@ -2,6 +2,7 @@
 
 import pytest
 
+from app.domain.brevity import DEFAULT as BREVITY
 from app.domain.errors import InvalidInput, ProviderUnavailable
 from app.domain.expansion import GatePolicy, Measure, Opened, Verdict
 from app.domain.levels import Level
@@ -12,6 +13,7 @@ from app.services.expansion import Expansion, Limits
 from app.services.gating import GateLimits, ModelGate
 from tests.unit.models import ActingChat
 from tests.unit.test_expansion import item, question
+from tests.unit.test_packing import message, statement
 
 ASKED = question("cat", "sleep", "piano")
 STATED = [item(n, f"Ada said thing {n} of the garden.", 0.9 - n / 100, Level.STATEMENT) for n in range(1, 4)]
@@ -122,3 +124,22 @@ async def test_off_takes_all_that_fits() -> None:
         Level.MESSAGE,
         Level.MESSAGE,
     ]
+
+
+@pytest.mark.parametrize(
+    ("limits", "handed"),
+    [
+        (Limits(500, 100, {}, BREVITY), [Level.MESSAGE]),
+        (Limits(500, 100, {}), [Level.MESSAGE]),  # the message takes the statement's place all the same
+        (Limits(500, 100, {Level.MESSAGE: 0}, BREVITY), [Level.STATEMENT]),
+        (Limits(25, 100, {}, BREVITY), [Level.STATEMENT]),
+    ],
+    ids=["both have room", "any length", "no messages are wanted", "the message has no room"],
+)
+async def test_a_statement_stands_back_only_for_what_can_be_handed_out(limits: Limits, handed: list[Level]) -> None:
+    said = message(
+        1, "Ann: I went to the shelter with my sister on Friday and we came home with a small grey cat.", 0.4
+    )
+    told = statement(2, "Ann went to the shelter and has a small grey cat since Friday.", 0.5, 1)
+    expanded = await Expansion().expand(ASKED, [told, said], limits, Measure.OFF, GateLimits())
+    assert [one.level for one in expanded.items] == handed
