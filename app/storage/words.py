@@ -91,7 +91,7 @@ class WordRepository(Repository):
         spread = select(func.coalesce(total, 0.0).label("total"), func.coalesce(squares, 0.0).label("squares")).cte()
         query = self._best_beside(spread, scored, limit, within)
         rows = (await self._connection.execute(query)).all()
-        mean, square = rows[0].total / count, rows[0].squares / count
+        mean, square = rows[0].total / max(count, 1), rows[0].squares / max(count, 1)
         scores = {row.item_id: row.score for row in rows if row.item_id is not None}
         return Matches(scores, mean, math.sqrt(max(square - mean * mean, 0.0)), count)
 

@@ -23,7 +23,7 @@ from app.storage.dialects import sqlite_json_contains
 from app.storage.filters import within
 from app.storage.repository import new_id
 from app.storage.tables import WITHOUT_MEMORY, messages, namespaces
-from tests.integration.support import claim, namespace_id, post, rows
+from tests.integration.support import claim, drain, namespace_id, post, rows
 
 # JSON containment ------------------------------------------------------------------------------------------
 
@@ -151,6 +151,26 @@ async def test_words_and_their_statistics_are_the_same_on_both_databases(built: 
     values = np.array(list(expected.values()))
     assert (found.mean, found.deviation, found.count) == pytest.approx((values.mean(), values.std(), 3))
     assert (nothing.scores, nothing.mean, nothing.deviation, nothing.count) == ({}, 0.0, 0.0, 3)
+
+
+async def test_the_best_that_meet_a_condition_come_in_order_and_no_other(built: Container) -> None:
+    planted = ("cherry tree", "red rose near the well", "pear tree", "row of old willows", "hazel bush", "white lilac")
+    await post(built, "ada", *(f"I planted a {plant} beside the barn." for plant in planted))
+    await built.services.flush.flush("ada", None, 0)
+    await drain(built, "ada")
+    async with built.storage.read(await namespace_id(built, "ada")) as reading:
+        current = within(Level.STATEMENT, Filter())
+        barn = await reading.words.formula(Level.STATEMENT, ["barn", "tree"])
+        query = (await built.embedder.embed_query("a tree beside the barn")).vector
+        by_words = [await reading.words.best(Level.STATEMENT, barn, limit, current) for limit in (3, 100)]
+        by_vectors = [await reading.embeddings.nearest(Level.STATEMENT, query, limit, current) for limit in (3, 100)]
+    for few, every in (
+        [found.scores for found in by_words],
+        [found.similarities for found in by_vectors],
+    ):
+        assert len(every) >= 5
+        assert list(every) == sorted(every, key=lambda id_, of=every: (-of[id_], id_))
+        assert list(few.items()) == list(every.items())[:3]
 
 
 async def test_the_spread_of_words_is_that_of_all_items_whatever_a_filter_leaves(built: Container) -> None:
